@@ -187,7 +187,7 @@ def verdict(body: bytes, media: Media, paper: Paper) -> tuple[str, Document | No
 def read(body: bytes, media: Media) -> Document:
     """The text, nobody having judged it."""
     reader = import_module(f"utils.readers.{formats.READER_MODULES[media]}")
-    document: Document = reader.read(fetched(body, media))
+    document: Document = reader.read_document(fetched(body, media))
     return document
 
 

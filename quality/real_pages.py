@@ -109,7 +109,7 @@ def read_unjudged(page: RealPage) -> Document | None:
     """Read *page*, whatever it is; None where no text can be read in it."""
     fetched = page.fetched
     try:
-        document: Document = formats.import_reader(fetched.media).read(fetched)
+        document: Document = formats.import_reader_module(fetched.media).read_document(fetched)
     except BadContent:
         return None
     return document

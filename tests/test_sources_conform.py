@@ -128,7 +128,7 @@ def test_no_record_of_it_deceives(source, settings, world):
 
 @pytest.mark.parametrize("way", sorted(Path(utils.sources.__path__[0]).glob("*.py")), ids=str)
 def test_what_a_site_says_is_read_where_it_is_cleaned(way):
-    """Only `Answer.json`, `safe_xml.parse_xml` and `decode_references` clean what is read."""
+    """Only `Answer.json`, `parse_untrusted_xml` and `decode_references` clean what is read."""
     passed_by = re.findall(
         r"json\.loads\(.*body|etree\.fromstring|html\.unescape", way.read_text(encoding="utf-8")
     )

@@ -53,11 +53,13 @@ def papers() -> Iterator[Paper]:
 
 
 def _preprints() -> Iterator[Paper]:
-    from utils.readers.safe_xml import parse_xml
+    from utils.readers.safe_xml import parse_untrusted_xml
     from utils.sources.arxiv import to_paper
 
     for path in sorted((SHARED / "arxiv").glob("*.xml")):
-        for entry in parse_xml(path.read_bytes()).iter("{http://www.w3.org/2005/Atom}entry"):
+        for entry in parse_untrusted_xml(path.read_bytes()).iter(
+            "{http://www.w3.org/2005/Atom}entry"
+        ):
             yield to_paper(entry)
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from tests.corpus.real_minilm import describe_missing, lay_out_minilm
 from utils.corpus.local_model import LocalModel
 from utils.model.paper import Fetched
-from utils.outline.cut import split_passages
+from utils.outline.cut import split_into_passages
 from utils.readers import jats
 from utils.settings import load_settings
 
@@ -32,9 +32,9 @@ def passages(folder: Path, count: int) -> list[str]:
     """What a model reads of *count* passages, from all over the articles."""
     found = []
     for path in sorted(folder.glob("articles/*/jats.xml")):
-        text = jats.read(Fetched(path.read_bytes(), "jats", "", "", "")).markdown
+        text = jats.read_document(Fetched(path.read_bytes(), "jats", "", "", "")).markdown
         title = text.partition("\n")[0].removeprefix("# ")
-        found += split_passages(
+        found += split_into_passages(
             text, paper=path.parent.name, title=title, kind="full_text", file="paper.md"
         )
     return [one.embedding_text for one in found][:: max(1, len(found) // count)][:count]

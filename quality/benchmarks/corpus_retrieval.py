@@ -52,8 +52,8 @@ from utils.corpus.names import (
 )
 from utils.corpus.quality import score_evidence
 from utils.corpus.search import EVIDENCE_WEIGHT
-from utils.model.passage import Filters, Hit, Passage
-from utils.outline.cut import split_passages
+from utils.model.passage import Filters, Passage, PassageHit
+from utils.outline.cut import split_into_passages
 from utils.settings import load_settings
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -72,10 +72,10 @@ def ours(
     """What the finder of the product finds, in every way it can be asked."""
     found: dict[str, list[Order]] = defaultdict(list)
 
-    def keep(way: str, hits: Iterable[Hit]) -> None:
+    def keep(way: str, hits: Iterable[PassageHit]) -> None:
         found[way].append([hit.paper for hit in hits])
 
-    def weighed(hit: Hit) -> float:
+    def weighed(hit: PassageHit) -> float:
         return -hit.score * (1 + EVIDENCE_WEIGHT * evidence[hit.paper])
 
     with tempfile.TemporaryDirectory() as folder, closing(EmbeddedFinder(Path(folder))) as finder:
@@ -127,7 +127,7 @@ def alike(made: Sequence[Case], passages: Sequence[Passage], evidence: dict[str,
     print(", ".join(f"{one}: {share:.3f}" for one, share in shares.items()))
 
 
-def by_ranks(words: Sequence[Hit], near: Sequence[Hit], k: int) -> Order:
+def by_ranks(words: Sequence[PassageHit], near: Sequence[PassageHit], k: int) -> Order:
     """Papers in the order of reciprocal ranks."""
     scores: dict[str, float] = defaultdict(float)
     names = {hit.uuid: hit.paper for hit in (*words, *near)}
@@ -221,7 +221,7 @@ def measure(given: argparse.Namespace) -> None:
     passages = [
         passage
         for key, paper, abstract in made
-        for passage in split_passages(
+        for passage in split_into_passages(
             f"{paper.title}\n\n{abstract}", paper=key, title=paper.title, kind="abstract"
         )
     ]

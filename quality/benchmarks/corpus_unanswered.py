@@ -30,7 +30,7 @@ from utils.corpus.quality import QualityScores
 from utils.corpus.search import ScoredPassage, limit_passages_per_paper
 from utils.corpus.unanswered import explain_doubt
 from utils.model.passage import Passage
-from utils.outline.cut import split_passages
+from utils.outline.cut import split_into_passages
 from utils.settings import load_settings
 
 TOP = 20
@@ -121,7 +121,7 @@ def groups(most: int, data: Path) -> tuple[list[Passage], dict[str, list[Questio
         passage
         for key, paper, abstract in made
         if key not in left_out
-        for passage in split_passages(
+        for passage in split_into_passages(
             f"{paper.title}\n\n{abstract}", paper=key, title=paper.title, kind="abstract"
         )
     ]

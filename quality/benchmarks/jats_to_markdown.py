@@ -52,7 +52,7 @@ Convert = Callable[[Path, bytes], str]
 
 
 def ours(_path: Path, body: bytes) -> str:
-    return jats.read(Fetched(body, "jats", "", "", "")).markdown
+    return jats.read_document(Fetched(body, "jats", "", "", "")).markdown
 
 
 def soup_and_markdownify(_path: Path, body: bytes) -> str:

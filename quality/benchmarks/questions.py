@@ -122,7 +122,9 @@ def _claimed(path: Path) -> Paper | None:
     """What an article says of itself; None where it is none."""
     try:
         parsed = jats.parse_jats(path.read_bytes())
-        document = jats.convert_article(jats.choose_article(parsed.root, Ids()), parsed.cut_off)
+        document = jats.convert_article_element(
+            jats.choose_article_element(parsed.root, Ids()), parsed.cut_off
+        )
     except BadContent:
         return None
     words = (" ".join("".join(one.itertext()).split()) for one in parsed.root.iter("kwd"))

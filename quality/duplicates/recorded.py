@@ -15,7 +15,7 @@ from utils.judges.titles import split_title_words
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 from utils.readers.pubmed import iterate_records
-from utils.readers.safe_xml import parse_xml
+from utils.readers.safe_xml import parse_untrusted_xml
 from utils.sources import arxiv as arxiv_entries
 from utils.sources import crossref, openalex
 from utils.sources import europepmc as europepmc_records
@@ -85,7 +85,7 @@ def _elsewhere(shared: Path) -> Iterator[Paper]:
 
 def _entries(feed: bytes) -> Iterator[Any]:
     """The papers of an Atom feed; an error is an entry without authors."""
-    for entry in parse_xml(feed).iter(f"{ATOM}entry"):
+    for entry in parse_untrusted_xml(feed).iter(f"{ATOM}entry"):
         if entry.find(f"{ATOM}author") is not None:
             yield entry
 

@@ -27,8 +27,8 @@ from quality.lab.sources import manuscripts
 from utils import readers as formats
 from utils.errors import BadContent
 from utils.judges.check import FINDERS, judge_document
-from utils.judges.identity import Likeness
-from utils.judges.signs import Case
+from utils.judges.identity import SimilarityMeasures
+from utils.judges.signs import JudgedCase
 from utils.judges.wholeness import count_pages_in_range
 from utils.model.paper import Document, Paper
 from utils.outline.words import count_words
@@ -61,8 +61,8 @@ class Row(NamedTuple):
 
 def describe(document: Document, paper: Paper) -> Features:
     """Return what the judge measures of a text, as numbers by name; of a collection, its size."""
-    case = Case(document, paper, paper.abstract or document.abstract)
-    found, alike = case.evidence, Likeness(document, paper)
+    case = JudgedCase(document, paper, paper.abstract or document.abstract)
+    found, alike = case.evidence, SimilarityMeasures(document, paper)
     told: dict[str, Any] = {one.name: getattr(found, one.name) for one in fields(found)}
     told |= {name: getattr(alike, name) or 0 for name in ALIKE}
     told = {name: len(one) if hasattr(one, "__len__") else one for name, one in told.items()}

@@ -89,7 +89,9 @@ def read_articles(folder: Path) -> dict[str, Path]:
 def read_article(path: Path) -> CitedText:
     """Return an article of the recorded data as `check` reads it from the shelf."""
     body = path.read_bytes()
-    return CitedText("", jats.read(Fetched(body, "jats", "", "", "")).markdown, is_full=True)
+    return CitedText(
+        "", jats.read_document(Fetched(body, "jats", "", "", "")).markdown, is_full=True
+    )
 
 
 def read_text(row: dict[str, Any], articles: Path, records: Path | None) -> CitedText:

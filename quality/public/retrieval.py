@@ -26,7 +26,7 @@ from lxml import etree
 
 from utils.corpus.embedded import EmbeddedFinder
 from utils.model.passage import Filters
-from utils.outline.cut import split_passages
+from utils.outline.cut import split_into_passages
 
 _DEPTH = 200
 _BM25S = """
@@ -86,7 +86,7 @@ def search_with_papershelf(
     passages = []
     for number, (title, abstract) in records.items():
         text = f"{title}\n\n{abstract}"
-        passages += split_passages(text, paper=str(number), title=title, kind="abstract")
+        passages += split_into_passages(text, paper=str(number), title=title, kind="abstract")
     with tempfile.TemporaryDirectory() as folder, closing(EmbeddedFinder(Path(folder))) as finder:
         finder.prepare_for_model("", 0)
         finder.store_passages(passages, None)

@@ -562,7 +562,7 @@ def recorded_texts(data: Path, number: int) -> dict[str, str]:
 
 
 def _read(path: Path) -> str:
-    return jats.read(Fetched(path.read_bytes(), "jats", "", "", "")).markdown
+    return jats.read_document(Fetched(path.read_bytes(), "jats", "", "", "")).markdown
 
 
 @contextmanager

@@ -57,7 +57,8 @@ def test_quotations_of_invented_papers(tmp_path):
     """Where no recorded ones are: their sentences have most that can be changed."""
     papers = [one for one in World().papers if one.branch.startswith("pmc_cloud")]
     texts = {
-        one.pmid: jats.read(Fetched(document(one), "jats", "", "", "")).markdown for one in papers
+        one.pmid: jats.read_document(Fetched(document(one), "jats", "", "", "")).markdown
+        for one in papers
     }
     # Their sentences are made from few patterns: one of another paper is near to one of this.
     seen, faults = judged(texts, 2 * len(KINDS), tmp_path, without=ELSEWHERE)

@@ -20,7 +20,7 @@ from utils.cli import harvest_progress, harvests
 from utils.cli.output import read_arguments
 from utils.errors import BadRequest
 from utils.harvest.run_status import Progress
-from utils.model.job import Counts, Job, SiteWait
+from utils.model.job import Job, JobCounts, SiteWait
 
 ROOT = Path(__file__).resolve().parents[2]
 RIS = "TY  - JOUR\nDO  - 10.1000/c\nTI  - Cells\nER  - \n"
@@ -378,13 +378,13 @@ def test_a_report_is_opened_in_the_browser(shell, world, monkeypatch):
 # -- what is seen meanwhile ------------------------------------------------------------------
 
 BUSY = Progress(
-    Job("j", "t", counts=Counts(12_000, 4_000, 1_200, 100, 6_700)),
+    Job("j", "t", counts=JobCounts(12_000, 4_000, 1_200, 100, 6_700)),
     rate=5.2,
     eta_s=1800,
     waiting={"look up": 200, "pmc_cloud": 3200, "again": 1, "publisher": 1500},
     later=120,
 )
-BEGUN = Progress(Job("j", "t", counts=Counts(80, pending=80)), waiting={"look up": 80})
+BEGUN = Progress(Job("j", "t", counts=JobCounts(80, pending=80)), waiting={"look up": 80})
 EMPTY = Progress(Job("j", "t"), waiting={})
 
 

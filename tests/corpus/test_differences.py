@@ -105,7 +105,7 @@ def _articles(shared: Path) -> list[tuple[str, FoldedText]]:
     texts = []
     for path in sorted(shared.glob("articles/*/jats.xml"))[1::8]:
         sent = Fetched(path.read_bytes(), "jats", "https://x.test/a", "PMC", "pmc_cloud")
-        texts.append(jats.read(sent).markdown)
+        texts.append(jats.read_document(sent).markdown)
     return [(text, FoldedText.fold(text)) for text in texts]
 
 

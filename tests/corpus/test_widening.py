@@ -11,7 +11,7 @@ from tests.databases import database_url, postgresql
 from utils.corpus import Corpus
 from utils.corpus.names import build_alternative_questions, merge_hits
 from utils.errors import BadRequest
-from utils.model.passage import Filters, Hit
+from utils.model.passage import Filters, PassageHit
 
 __all__ = ["database_url", "postgresql"]
 
@@ -157,8 +157,8 @@ def test_a_term_is_exchanged_where_it_is_longest_and_once() -> None:
 
 def test_a_passage_counts_by_the_wording_it_answers_best() -> None:
     first, other = (
-        [Hit("a", "p", 1.0), Hit("b", "p", 0.5)],
-        [Hit("b", "p", 1.0), Hit("c", "p", 0.1)],
+        [PassageHit("a", "p", 1.0), PassageHit("b", "p", 0.5)],
+        [PassageHit("b", "p", 1.0), PassageHit("c", "p", 0.1)],
     )
     hits = merge_hits([first, other], 2)
     assert [(hit.uuid, round(hit.score, 2)) for hit in hits] == [("a", 1.0), ("b", 0.9)]

@@ -24,7 +24,7 @@ from utils.errors import BadContent, BadRequest, StoreFailed
 from utils.judges import check
 from utils.model.identifiers import Ids
 from utils.model.paper import Document, Paper
-from utils.model.verdicts import Comparison
+from utils.model.verdicts import ComparisonData
 from utils.shelf import Shelf, paper_file
 from utils.shelf.ledger import Ledger
 from utils.shelf.record import compute_sha256
@@ -140,7 +140,7 @@ def stricter(monkeypatch):
     def install(pick, verdict="paywall"):
         judge = check.judge_document
 
-        def judged(document: Document, paper: Paper, comparison: Comparison) -> Document:
+        def judged(document: Document, paper: Paper, comparison: ComparisonData) -> Document:
             if pick(paper):
                 raise BadContent("It sells.", verdict=verdict, evidence="it sells itself")
             return judge(document, paper, comparison)
@@ -210,7 +210,7 @@ def test_doubts_are_kept_with_the_text_and_a_better_copy_is_asked_for(
 ):
     one, judge = held[0], check.judge_document
 
-    def judged(document: Document, paper: Paper, comparison: Comparison) -> Document:
+    def judged(document: Document, paper: Paper, comparison: ComparisonData) -> Document:
         found = judge(document, paper, comparison)
         if paper.ids.shares(one.paper.ids):
             return replace(found, verdict="doubtful", evidence="section 3 is missing")

@@ -13,8 +13,8 @@ from tests.shelf.papers import paper, save
 from utils.errors import BadRequest
 from utils.outline.blocks import build_anchors
 from utils.outline.words import fold_words
-from utils.readers.safe_xml import parse_xml
-from utils.readers.source_words import WordFinder, extract_source_words
+from utils.readers.safe_xml import parse_untrusted_xml
+from utils.readers.source_words import SourcePassageFinder, extract_source_words
 from utils.shelf.pdf_files import get_pdf_path
 
 
@@ -34,7 +34,7 @@ def pdf(library, world):
 
 def test_paragraphs_of_xml_have_the_paths_of_their_elements(library, jats):
     places = library.texts.places(jats)
-    root = parse_xml(library.shelf.read_raw_answer(places.stored).fetched.body)
+    root = parse_untrusted_xml(library.shelf.read_raw_answer(places.stored).fetched.body)
     exact = 0
     prose = [one for one in places.anchors if one.kind == "paragraph"]
     for anchor in prose:
@@ -173,13 +173,15 @@ def test_a_quotation_says_in_which_paragraph_it_stands(library, jats):
 @pytest.mark.parametrize("body", [b"", b"\x00" * 99, b"<a>" * 5000, b"<p>" + b"&lol;" * 500])
 def test_hostile_bytes_have_no_places_and_harm_nobody(media, body):
     words = extract_source_words(fetched(body, media))
-    assert words is None or not WordFinder(words).find_places("Bees dance when they come home.")
+    assert words is None or not SourcePassageFinder(words).find_places(
+        "Bees dance when they come home."
+    )
 
 
 def test_words_that_are_everywhere_are_found_nowhere():
     page = "<p>" + "the same words again and again " * 2000 + "</p>"
     words = extract_source_words(fetched(f"<html><body>{page}</body></html>".encode(), "html"))
-    assert WordFinder(words).find_places("the same words again and again") == ()
+    assert SourcePassageFinder(words).find_places("the same words again and again") == ()
 
 
 @pytest.mark.shared
@@ -188,7 +190,7 @@ def test_blocks_of_recorded_articles_are_found_in_their_xml(shared):
     for case in some(Folder(shared, every=12).articles):
         text = read(case.jats, "jats").markdown
         source = extract_source_words(fetched(case.jats, "jats"))
-        finder, root = WordFinder(source), source.owners[0].getroottree()
+        finder, root = SourcePassageFinder(source), source.owners[0].getroottree()
         names = {
             key: value for element in root.iter("*") for key, value in element.nsmap.items() if key
         }

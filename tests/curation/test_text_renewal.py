@@ -39,8 +39,8 @@ def better(monkeypatch):
 
     def install(change):
         monkeypatch.setitem(formats.READER_VERSIONS, "jats", formats.READER_VERSIONS["jats"] + 1)
-        read = jats.read
-        monkeypatch.setattr(jats, "read", lambda fetched: change(read(fetched)))
+        read = jats.read_document
+        monkeypatch.setattr(jats, "read_document", lambda fetched: change(read(fetched)))
 
     return install
 
@@ -117,13 +117,13 @@ def test_bytes_are_decoded_as_the_site_said_when_it_sent_them(library):
 def test_the_article_that_was_asked_for_is_read_again(library, held, monkeypatch):
     """Of a set, the reader takes the article with the identifiers it was fetched by."""
     asked = []
-    read = jats.read
+    read = jats.read_document
 
     def remember(fetched):
         asked.append(fetched.ids)
         return read(fetched)
 
-    monkeypatch.setattr(jats, "read", remember)
+    monkeypatch.setattr(jats, "read_document", remember)
     library.download(held[0].paper.ids.pmid, force=True)
     assert outcomes(library, everything=True)
     assert asked[0]

@@ -25,7 +25,7 @@ from utils.http import Web
 from utils.judges.comparison import measure_copy
 from utils.model.identifiers import Ids
 from utils.model.paper import Document, Fetched, Paper
-from utils.model.verdicts import Comparison, Copy
+from utils.model.verdicts import ComparisonData, TextCopy
 from utils.sources import Route, Source
 
 Found = Iterator[tuple[Paper, Fetched | SourceMiss]]
@@ -219,10 +219,10 @@ def test_of_several_candidates_the_first_whole_one_is_kept_and_no_more_asked_for
 def test_a_text_is_compared_with_a_part_that_was_refused_and_with_the_journal(
     library: Library, papers: list[Paper], articles: dict[str, Fetched]
 ) -> None:
-    part = Copy("site", "", 5000, 0, ())
-    seen: list[Comparison] = []
+    part = TextCopy("site", "", 5000, 0, ())
+    seen: list[ComparisonData] = []
 
-    def read(fetched: Fetched, paper: Paper, *, comparison: Comparison) -> Document:
+    def read(fetched: Fetched, paper: Paper, *, comparison: ComparisonData) -> Document:
         seen.append(comparison)
         if len(seen) == 1:
             raise BadContent("cut", verdict="partial", copy=part._asdict())

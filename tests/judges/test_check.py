@@ -50,7 +50,9 @@ def paragraphs(times: int, start: int = 0) -> str:
 
 def page(body: str, head: str = "", url: str = "https://publisher.test/a") -> Document:
     sent = f"<html><head>{head}</head><body>{body}</body></html>".encode()
-    return html.read(Fetched(body=sent, media="html", url=url, source="publisher", via="publisher"))
+    return html.read_document(
+        Fetched(body=sent, media="html", url=url, source="publisher", via="publisher")
+    )
 
 
 def article(paper: Paper = PAPER, times: int = 18, extra: str = "") -> Document:
@@ -355,7 +357,7 @@ def test_no_real_article_is_refused_and_no_stranger_accepted(shared: Path) -> No
         fetched = Fetched(
             body=body, media="jats", url="https://pmc.test/a", source="pmc", via="pmc_cloud"
         )
-        documents.append(jats.read(fetched))
+        documents.append(jats.read_document(fetched))
     given = [verdict(d, p) for d, p in zip(documents, papers, strict=True)]
     assert set(given) <= {"full_text", "doubtful"}
     assert given.count("doubtful") <= len(given) / 20
@@ -374,7 +376,9 @@ def test_every_recorded_bot_wall_is_refused_by_name(shared: Path) -> None:
         fetched = Fetched(
             body=path.read_bytes(), media="html", url="https://p.test/a", source="p", via="p"
         )
-        assert judge_completeness(html.read(fetched), PAPER).verdict == "bot_check", path.name
+        assert judge_completeness(html.read_document(fetched), PAPER).verdict == "bot_check", (
+            path.name
+        )
 
 
 @pytest.mark.parametrize("status", [401, 403, 405])

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from tests.own_words import sentences
-from utils.judges.commentary import find_signs
-from utils.judges.signs import Case, weigh_signs
+from utils.judges.commentary import find_commentary_signs
+from utils.judges.signs import JudgedCase, weigh_signs
 from utils.model.identifiers import Ids
 from utils.model.paper import Document, Paper
 
@@ -19,8 +19,8 @@ def outcome(every: int, title: str = "Bees and light") -> str:
         for number, text in enumerate(sentences(120))
     ]
     document = Document(f"# {title}\n\n## Overview\n\n" + "\n\n".join(said))
-    case = Case(document, Paper(Ids(), title=title, abstract=ABSTRACT), ABSTRACT)
-    return weigh_signs(find_signs(case), "").verdict
+    case = JudgedCase(document, Paper(Ids(), title=title, abstract=ABSTRACT), ABSTRACT)
+    return weigh_signs(find_commentary_signs(case), "").verdict
 
 
 @pytest.mark.parametrize(("every", "verdict"), [(2, "not_a_paper"), (60, "full_text")])
@@ -48,14 +48,14 @@ def test_headings_of_reviews_and_supplements_tell_what_a_text_is(name: str) -> N
         for number, heading in enumerate(headings)
     ]
     document = Document("\n\n".join([title, *parts]))
-    case = Case(document, Paper(Ids(), title="Bees and light", abstract=ABSTRACT), ABSTRACT)
-    assert weigh_signs(find_signs(case), "").verdict == verdict
+    case = JudgedCase(document, Paper(Ids(), title="Bees and light", abstract=ABSTRACT), ABSTRACT)
+    assert weigh_signs(find_commentary_signs(case), "").verdict == verdict
 
 
 def verdict_of(said: str) -> str:
     paper = Paper(Ids(), title="Bees and light", abstract=ABSTRACT)
-    case = Case(Document(f"# Bees and light\n\n{said}"), paper, ABSTRACT)
-    return weigh_signs(find_signs(case), "").verdict
+    case = JudgedCase(Document(f"# Bees and light\n\n{said}"), paper, ABSTRACT)
+    return weigh_signs(find_commentary_signs(case), "").verdict
 
 
 def test_quotations_of_what_somebody_says_make_news() -> None:
@@ -96,5 +96,5 @@ def test_remarks_and_notices_without_an_abstract_may_speak_of_the_authors(
 ) -> None:
     said = "\n\n".join(f"The authors say: {text}" for text in sentences(40))
     paper = Paper(Ids(), **{"title": "Bees and light", **record})
-    case = Case(Document(f"# {paper.title}\n\n{said}"), paper, "")
-    assert weigh_signs(find_signs(case), "").verdict == verdict
+    case = JudgedCase(Document(f"# {paper.title}\n\n{said}"), paper, "")
+    assert weigh_signs(find_commentary_signs(case), "").verdict == verdict

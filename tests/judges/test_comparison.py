@@ -7,10 +7,10 @@ import pytest
 
 from utils.errors import BadContent
 from utils.judges.check import judge_document
-from utils.judges.comparison import find_signs, measure_copy
+from utils.judges.comparison import find_comparison_signs, measure_copy
 from utils.model.identifiers import Ids
 from utils.model.paper import Document, Paper
-from utils.model.verdicts import DOUBT, WEAK, Comparison
+from utils.model.verdicts import DOUBT, WEAK, ComparisonData
 
 WORDS = ("blue", "red", "old", "young", "slow", "quick", "warm", "cold", "early", "late", "wild")
 SECTIONS = ("Introduction", "Methods", "Results", "Discussion")
@@ -36,8 +36,10 @@ def document(markdown: str) -> Document:
 
 def names(markdown: str, other: str, version: str = "") -> dict[str, int]:
     copy = measure_copy(other, "publisher", version)  # type: ignore[arg-type]
-    comparison = Comparison((copy,))
-    return {sign.name: sign.weight for sign in find_signs(document(markdown), comparison)}
+    comparison = ComparisonData((copy,))
+    return {
+        sign.name: sign.weight for sign in find_comparison_signs(document(markdown), comparison)
+    }
 
 
 def test_a_text_is_doubted_where_another_copy_is_longer() -> None:
@@ -70,8 +72,10 @@ def test_a_text_is_doubted_that_lists_half_of_the_references_of_another_copy() -
 
 def test_a_text_shorter_than_every_paper_of_its_journal_has_a_weak_sign() -> None:
     def weights(*words: int) -> list[int]:
-        comparison = Comparison(journal_words=words)
-        return [sign.weight for sign in find_signs(Document("", body_words=1000), comparison)]
+        comparison = ComparisonData(journal_words=words)
+        return [
+            sign.weight for sign in find_comparison_signs(Document("", body_words=1000), comparison)
+        ]
 
     assert weights(*range(2000, 2900, 100)) == [WEAK]
     assert weights(*range(1200, 2100, 100)) == []
@@ -86,4 +90,4 @@ def test_two_signs_from_another_copy_refuse_a_text() -> None:
     cut = replace(cut, ids=doi, article_type="research-article")
     assert judge_document(cut, paper).verdict == "full_text"
     with pytest.raises(BadContent, match="the copy from publisher has"):
-        judge_document(cut, paper, Comparison((whole,)))
+        judge_document(cut, paper, ComparisonData((whole,)))

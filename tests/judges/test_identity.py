@@ -7,7 +7,7 @@ import pytest
 from tests.judges.test_check import ABSTRACT, PAPER, article
 from tests.own_words import prose
 from utils.judges.agreement import find_body_mismatch
-from utils.judges.identity import judge_identity, measure_shared_authors
+from utils.judges.identity import judge_identity, measure_shared_author_share
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document
 from utils.model.verdicts import DOUBT, REFUSE
@@ -211,8 +211,8 @@ def test_few_pairs_and_few_long_words_refuse_what_pairs_alone_leave_in_doubt():
 
 
 def test_initials_in_the_text_agree_with_names_in_full():
-    assert measure_shared_authors(("Talita O. Assis",), (), "T. O. Assis, A. Roe") == 1.0
-    assert measure_shared_authors(("Talita O. Assis",), ("Roe",), "A. Roe") == 0.0
+    assert measure_shared_author_share(("Talita O. Assis",), (), "T. O. Assis, A. Roe") == 1.0
+    assert measure_shared_author_share(("Talita O. Assis",), ("Roe",), "A. Roe") == 0.0
 
 
 def test_a_body_in_another_language_says_nothing():

@@ -5,8 +5,8 @@ import random
 import pytest
 
 from tests.own_words import sentences
-from utils.judges.language import find_signs
-from utils.judges.signs import Case, weigh_signs
+from utils.judges.language import find_language_signs
+from utils.judges.signs import JudgedCase, weigh_signs
 from utils.model.identifiers import Ids
 from utils.model.paper import Document, Paper
 
@@ -15,7 +15,9 @@ HAN = "".join(chr(0x4E00 + 31 * number) for number in range(300))
 
 
 def outcome(text: str) -> str:
-    return weigh_signs(find_signs(Case(Document(f"# T\n\n{text}"), Paper(Ids()), "")), "").verdict
+    return weigh_signs(
+        find_language_signs(JudgedCase(Document(f"# T\n\n{text}"), Paper(Ids()), "")), ""
+    ).verdict
 
 
 def replaced(text: str, share: float, letters: str) -> str:

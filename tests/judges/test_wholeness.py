@@ -3,8 +3,8 @@
 import pytest
 
 from tests.own_words import prose, sentences
-from utils.judges.signs import Case, weigh_signs
-from utils.judges.wholeness import find_signs
+from utils.judges.signs import JudgedCase, weigh_signs
+from utils.judges.wholeness import find_incompleteness_signs
 from utils.model.identifiers import Ids
 from utils.model.paper import Document, Paper
 from utils.outline.sections import measure_text
@@ -29,7 +29,7 @@ def found(
     document = Document(markdown, references=counted.references, pages=pages)
     known = ABSTRACT if abstract else ""
     paper = Paper(Ids(), abstract=known, pages=f"1-{stated}" if stated else "", **record)
-    finding = weigh_signs(find_signs(Case(document, paper, known)), "")
+    finding = weigh_signs(find_incompleteness_signs(JudgedCase(document, paper, known)), "")
     return finding.evidence if finding.is_rejection else ""
 
 
@@ -221,7 +221,7 @@ def test_a_text_that_breaks_a_promise_is_doubted(name: str) -> None:
     document = Document(markdown, references=counted.references)
     recorded = 16 if counted.references else 0
     paper = Paper(Ids(), abstract=ABSTRACT, reference_count=recorded)
-    finding = weigh_signs(find_signs(Case(document, paper, ABSTRACT)), "")
+    finding = weigh_signs(find_incompleteness_signs(JudgedCase(document, paper, ABSTRACT)), "")
     assert (finding.verdict, finding.evidence) == ("doubtful", said)
 
 
@@ -235,14 +235,16 @@ def test_figures_that_the_text_no_longer_mentions_are_a_weak_sign() -> None:
     captions = "\n\n".join(f"Figure {n}. Bees at the feeder." for n in (1, 2, 3))
     for mentioned, names in (("", {"unmentioned"}), (" See Fig. 1 and Fig. 2.", set())):
         document = Document(text(colours=f"{LONG}{mentioned}\n\n{captions}"))
-        signs = find_signs(Case(document, Paper(Ids()), ""))
+        signs = find_incompleteness_signs(JudgedCase(document, Paper(Ids()), ""))
         assert {sign.name for sign in signs} & {"unmentioned"} == names
 
 
 def test_methods_under_headings_of_their_own_are_there() -> None:
     markdown = text(introduction=LONG, results=MORE, discussion=SHORT)
     markdown = markdown.replace("## Results", f"### Statistical analysis\n\n{BRIEF}\n\n## Results")
-    signs = find_signs(Case(Document(markdown), Paper(Ids(), abstract=ABSTRACT), ABSTRACT))
+    signs = find_incompleteness_signs(
+        JudgedCase(Document(markdown), Paper(Ids(), abstract=ABSTRACT), ABSTRACT)
+    )
     assert "no methods" not in {sign.name for sign in signs}
 
 
@@ -282,20 +284,25 @@ def test_a_list_counted_twice_over_does_not_refuse_a_whole_paper() -> None:
     document = Document(f"{markdown}\n\n## References\n\n{entries}", references=counted.references)
     for recorded, outcome in ((20, "full_text"), (0, "doubtful"), (60, "partial")):
         paper = Paper(Ids(), abstract=ABSTRACT, reference_count=recorded)
-        assert weigh_signs(find_signs(Case(document, paper, ABSTRACT)), "").verdict == outcome
+        assert (
+            weigh_signs(
+                find_incompleteness_signs(JudgedCase(document, paper, ABSTRACT)), ""
+            ).verdict
+            == outcome
+        )
 
 
 def test_entries_numbered_on_lines_of_their_own_are_counted_once() -> None:
     entries = "\n\n".join(f"{n}\n\nRoe A. Bees. Hive {n}.\n\nGo to reference" for n in range(1, 13))
     markdown = f"{text(introduction=cites(*range(1, 13)))}\n\n## References\n\n{entries}"
     document = Document(markdown, references=36)
-    assert Case(document, Paper(Ids()), "").evidence.numbered == 12
+    assert JudgedCase(document, Paper(Ids()), "").evidence.numbered == 12
 
 
 def test_numbers_that_are_links_in_part_and_numbers_after_refs_are_cited() -> None:
     markdown = text(introduction=f"{cites(1)} Bees<sup>2,3,[4](#r4)</sup> fly (see refs. 5-7).")
     document = Document(f"{markdown}\n\n## References\n\n{listed(7)}", references=7)
-    cited = Case(document, Paper(Ids()), "").evidence.cited
+    cited = JudgedCase(document, Paper(Ids()), "").evidence.cited
     assert {2, 3, 4, 5, 6, 7} <= cited
 
 
@@ -307,7 +314,9 @@ def test_a_protocol_needs_no_results() -> None:
         ("Light on bees", {"no results"}),
     ):
         paper = Paper(Ids(), title=title, abstract=ABSTRACT)
-        names = {sign.name for sign in find_signs(Case(document, paper, ABSTRACT))}
+        names = {
+            sign.name for sign in find_incompleteness_signs(JudgedCase(document, paper, ABSTRACT))
+        }
         assert names & {"no results", "unfinished"} >= said
         assert bool(names & {"no results", "unfinished"}) == bool(said)
 
@@ -317,5 +326,7 @@ def test_a_page_that_cites_hardly_any_of_a_long_list_is_doubted() -> None:
     markdown = f"{prose_of}\n\n## References\n\n{listed(20)}"
     for pages, names in ((0, {"uncited"}), (9, set())):
         document = Document(markdown, references=20, pages=pages)
-        signs = find_signs(Case(document, Paper(Ids(), abstract=ABSTRACT), ABSTRACT))
+        signs = find_incompleteness_signs(
+            JudgedCase(document, Paper(Ids(), abstract=ABSTRACT), ABSTRACT)
+        )
         assert {sign.name for sign in signs} & {"uncited"} == names

@@ -12,7 +12,7 @@ from tests.processes import eventually
 from utils import Library
 from utils.mcp import build
 from utils.mcp.harvests import Status
-from utils.model.job import Counts, Coverage, Job, SiteWait
+from utils.model.job import Coverage, Job, JobCounts, SiteWait
 from utils.reports.coverage import Page
 
 pytestmark = pytest.mark.anyio
@@ -39,7 +39,7 @@ def test_who_is_waited_for_and_until_when_is_said():
         "doi.org", 3, "2026-11-24T10:05:00+00:00", "2026-11-24T10:00:00+00:00", "said 503."
     )
     slow = SiteWait("r.jina.ai", 1200, "2026-11-24T11:00:00+00:00")
-    job = Job("cells-1", "cells", counts=Counts(requested=2000, pending=1203), waits=(out, slow))
+    job = Job("cells-1", "cells", counts=JobCounts(requested=2000, pending=1203), waits=(out, slow))
     status = Status(job, "running", Coverage(), 3700.4, "", "", Page([], None))
     assert status.to_row()["waits"] == [
         {
@@ -57,14 +57,14 @@ def test_who_is_waited_for_and_until_when_is_said():
 
 
 def test_what_nobody_knows_is_not_made_up():
-    job = Job("cells-1", "cells", counts=Counts(requested=2, pending=2))
+    job = Job("cells-1", "cells", counts=JobCounts(requested=2, pending=2))
     status = Status(job, "running", Coverage(), None, "", "", Page([], None))
     assert status.to_row()["eta_s"] is None
 
 
 def test_many_sources_and_reasons_are_bounded_and_add_up():
     many = {f"reason_{number:02}": 40 - number for number in range(30)}
-    job = Job("cells-1", "cells", counts=Counts(requested=sum(many.values())))
+    job = Job("cells-1", "cells", counts=JobCounts(requested=sum(many.values())))
     row = Status(job, "done", Coverage(many, many), None, "", "", Page([], None)).to_row()
     for table in (row["sources"], row["reasons"]):
         assert len(table) == 13

@@ -11,7 +11,7 @@ from utils.errors import StoreFailed
 from utils.harvest.jobs import Harvest
 from utils.mcp import build
 from utils.mcp.harvests import Harvests, Status
-from utils.model.job import Counts, Coverage, Job
+from utils.model.job import Coverage, Job, JobCounts
 from utils.reports.coverage import Page
 from utils.shelf.ledger import Ledger
 
@@ -68,14 +68,14 @@ async def test_progress_is_told_to_who_asked_for_it(library, world):
 
 async def test_progress_only_ever_grows(client, library, world, monkeypatch):
     """The protocol wants it so: what stands still is not told again."""
-    stages = [Counts(requested=9, full_text=1, pending=left) for left in (9, 9, 7, 7, 7, 2)]
+    stages = [JobCounts(requested=9, full_text=1, pending=left) for left in (9, 9, 7, 7, 7, 2)]
     told = []
 
     async def hear(done, total, message):
         told.append(done)
 
     def status(self, job_id, **page):
-        now = stages.pop(0) if stages else Counts(requested=9)
+        now = stages.pop(0) if stages else JobCounts(requested=9)
         state = "running" if stages else "done"
         job = Job(job_id, "nine", counts=now)
         return Status(job, state, Coverage(), None, "", "", Page([], None))

@@ -20,7 +20,7 @@ from utils.media import (
     list_objects,
 )
 from utils.media.long_table import grid_to_csv
-from utils.model.paper import Grid
+from utils.model.paper import TableGrid
 
 
 @pytest.fixture
@@ -152,7 +152,7 @@ def test_every_cell_of_the_long_table_says_what_it_is(library: Library, rich: Re
 
 
 def test_a_spreadsheet_runs_nothing_of_a_table() -> None:
-    grid = Grid((("a", "b"),), (("=1+1", "-0.5"), ("−3", "@x")))
+    grid = TableGrid((("a", "b"),), (("=1+1", "-0.5"), ("−3", "@x")))
     assert grid_to_csv(grid).decode("utf-8-sig").splitlines() == ["a,b", "'=1+1,-0.5", "−3,'@x"]
 
 

@@ -14,7 +14,7 @@ from utils.media import StoredObject, is_copying_allowed
 from utils.model.paper import Fetched
 from utils.readers import latex as in_latex
 from utils.readers.html import pictures as in_html
-from utils.readers.submission import extract_files
+from utils.readers.submission import extract_submission_files
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -131,7 +131,9 @@ def test_labels_are_those_that_print_gives_and_files_those_of_the_source() -> No
 
 def test_names_in_a_source_mean_the_files_that_tex_would_find() -> None:
     files = {"img/a.pdf": b"1", "img/b.png": b"2", "deep/img/c.eps": b"3", "a.tex": b"no picture"}
-    held = extract_files(latex("", **files).body, ("a", "./img/b.png", "img/c", "none"), 100)
+    held = extract_submission_files(
+        latex("", **files).body, ("a", "./img/b.png", "img/c", "none"), 100
+    )
     assert held == {"a": ("a.pdf", b"1"), "./img/b.png": ("b.png", b"2"), "img/c": ("c.eps", b"3")}
 
 
@@ -141,14 +143,14 @@ def test_a_source_that_unpacks_to_gigabytes_gives_no_more_than_asked_for() -> No
         "b.png": PNG,
     })  # fmt: skip
     assert len(bomb.body) < 100_000
-    assert extract_files(bomb.body, ("a", "b"), 1000) == {"b": ("b.png", PNG)}
+    assert extract_submission_files(bomb.body, ("a", "b"), 1000) == {"b": ("b.png", PNG)}
     cut = Fetched(gzip.compress(gzip.decompress(bomb.body)[:3000]), "latex", "", "arxiv", "arxiv")
-    assert extract_files(cut.body, ("a", "b"), 1000) == {}
+    assert extract_submission_files(cut.body, ("a", "b"), 1000) == {}
 
 
 def test_names_that_lead_out_of_a_source_mean_nothing() -> None:
     source = latex("", **{"../../etc/passwd.png": PNG, "/abs.png": PNG})
-    assert extract_files(source.body, ("../../etc/passwd", "passwd.png"), 1000) == {}
+    assert extract_submission_files(source.body, ("../../etc/passwd", "passwd.png"), 1000) == {}
 
 
 def test_pictures_of_pages_belong_to_the_caption_around_them() -> None:

@@ -20,7 +20,7 @@ def test_every_object_is_named_by_its_text_and_what_is_named_is_there(shared: Pa
     resolved: list[bool] = []
     for path in some(sorted((shared / "articles").glob("*/jats.xml"))[:120]):
         fetched = Fetched(path.read_bytes(), "jats", "", "pmc", "")
-        said = set(find_figure_and_table_labels(jats.read(fetched).markdown))
+        said = set(find_figure_and_table_labels(jats.read_document(fetched).markdown))
         objects = [
             (one, find_figure_and_table_labels(one.label))
             for one in find_paper_objects(fetched)

@@ -17,7 +17,7 @@ from tests.world import World
 from utils import Library
 from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper, StoredPaper
-from utils.model.versions import infer_requested_version, is_only_preprint, satisfies_request
+from utils.model.versions import infer_requested_version, is_only_preprint, is_request_satisfied
 from utils.reports import read_lock
 from utils.shelf import Shelf
 from utils.shelf.ledger_file import VERSION, migrate_ledger
@@ -156,8 +156,10 @@ def test_offline_what_stands_in_is_served(library, world, tmp_path):
 def test_what_serves_a_request(asked: Ids, version: Any, serving: bool) -> None:
     about = Paper(Ids(doi="10.1/a", pmid="7", pmcid="PMC7", arxiv="2601.00001"))
     stored = StoredPaper(about, "full_text", "a.txt", "PMC", "pmc_cloud", "", version=version)
-    assert satisfies_request(infer_requested_version(asked), stored) is serving
-    assert not satisfies_request(infer_requested_version(asked), replace(stored, kind="abstract"))
+    assert is_request_satisfied(infer_requested_version(asked), stored) is serving
+    assert not is_request_satisfied(
+        infer_requested_version(asked), replace(stored, kind="abstract")
+    )
 
 
 @pytest.mark.parametrize(
@@ -171,7 +173,7 @@ def test_what_serves_a_request(asked: Ids, version: Any, serving: bool) -> None:
 def test_a_paper_that_is_a_preprint_only_is_served_as_that(about: Paper) -> None:
     assert is_only_preprint(about)
     stored = StoredPaper(about, "full_text", "a.txt", "DOI", "unpaywall", "", version="preprint")
-    assert satisfies_request("published", stored)
+    assert is_request_satisfied("published", stored)
 
 
 # -- what the texts say ------------------------------------------------------------------------
@@ -191,19 +193,19 @@ def test_a_paper_that_is_a_preprint_only_is_served_as_that(about: Paper) -> None
     ],
 )  # fmt: skip
 def test_jats_says_which_version_it_is(front: bytes, version: str) -> None:
-    from utils.readers import determine_version
+    from utils.readers import determine_text_version
 
     body = b"<article><front>" + front + b"</front><body>NIHMS, preprint</body></article>"
     sent = Fetched(body, "jats", "", "PMC", "efetch", version="published")
-    assert determine_version(sent, document(), paper(doi="10.1/a")) == version
+    assert determine_text_version(sent, document(), paper(doi="10.1/a")) == version
 
 
 def test_reading_the_version_takes_no_longer_than_the_front_is_long() -> None:
-    from utils.readers import determine_version
+    from utils.readers import determine_text_version
 
     hostile = b"<article-version " * 20_000 + b'pub-id-type="manuscript' * 20_000
     sent = Fetched(hostile, "jats", "", "PMC", "efetch", version="published")
-    assert determine_version(sent, document(), paper(doi="10.1/a")) == "published"
+    assert determine_text_version(sent, document(), paper(doi="10.1/a")) == "published"
 
 
 # -- the shelf ---------------------------------------------------------------------------------
@@ -278,7 +280,7 @@ def test_each_version_has_a_place_of_its_own_and_an_abstract_gives_way_to_any(sh
     for wants in ("preprint", "accepted", "published"):
         found = shelf.find_text(about.ids, wants)
         assert found
-        assert satisfies_request(wants, found)
+        assert is_request_satisfied(wants, found)
         kept_bytes = shelf.read_raw_answer(found)
         assert kept_bytes
         assert kept_bytes.fetched.version == found.version

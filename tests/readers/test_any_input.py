@@ -35,7 +35,7 @@ from utils.http.retry import parse_retry_after
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document, Fetched, Notice, Paper, StoredPaper
 from utils.readers import html, jats, plain_markdown
-from utils.readers.html import find_pdf_links, find_refresh_target, find_xml_links
+from utils.readers.html import find_meta_refresh_url, find_pdf_links, find_xml_links
 from utils.readers.jats import _BLOCK, _INLINE, _PARTS
 from utils.readers.pdf import reader as pdf
 from utils.readers.pubmed import iterate_records
@@ -72,7 +72,7 @@ def harmless(body: bytes | str, media: str, charset: str = "") -> None:
         charset = ""  # its own test below says what happens
     given_ = fetched(body, media, charset)
     try:
-        check(READERS[media].read(given_), len(given_.body))
+        check(READERS[media].read_document(given_), len(given_.body))
     except PaperError as error:
         json.dumps(error.envelope(), ensure_ascii=False).encode("utf-8")
 
@@ -153,7 +153,10 @@ def seeds(media: str) -> list[bytes]:
         return [pdf_of(corpus.branch("unpaywall_pdf"))]
     envelope = "Title: A\n\nURL Source: https://a.test/b\n\nMarkdown Content:\n"
     return [
-        (envelope + READERS["jats"].read(fetched(jats_document(record), "jats")).markdown).encode()
+        (
+            envelope
+            + READERS["jats"].read_document(fetched(jats_document(record), "jats")).markdown
+        ).encode()
         for record in records
     ]
 
@@ -176,7 +179,7 @@ def test_any_bytes_are_read_or_refused(media: str, body: bytes, charset: str) ->
 
 @pytest.mark.parametrize("charset", any_.NO_TEXT_CHARSETS)
 def test_markdown_in_an_unknown_charset_is_read(charset: str) -> None:
-    plain_markdown.read(fetched(b"# One\n\ntwo", "markdown", charset))
+    plain_markdown.read_document(fetched(b"# One\n\ntwo", "markdown", charset))
 
 
 @often(50, **SAME)
@@ -231,7 +234,7 @@ def test_any_claim_in_a_page_is_read(told: str, name: str, value: str) -> None:
     data = f'<script type="application/ld+json">{told}</script>'
     page = f"<html><head>{metas}{refresh}{data}</head><body><p>{name}</p></body></html>"
     harmless(page, "html")
-    for ask in (find_pdf_links, find_xml_links, find_refresh_target):
+    for ask in (find_pdf_links, find_xml_links, find_meta_refresh_url):
         json.dumps(ask(fetched(page, "html")), ensure_ascii=False).encode()
 
 
@@ -327,14 +330,14 @@ def test_any_record_can_be_judged_against(media: str) -> None:
 @given(article=any_.articles_in_jats())
 def test_every_word_of_a_jats_article_is_kept_in_order(article: tuple[str, list[str]]) -> None:
     xml, words = article
-    assert words_of(jats.read(fetched(xml, "jats"))) == words
+    assert words_of(jats.read_document(fetched(xml, "jats"))) == words
 
 
 @often(50, **SAME)
 @given(article=any_.articles_in_html())
 def test_every_word_of_a_page_is_kept_in_order(article: tuple[str, list[str]]) -> None:
     page, words = article
-    assert words_of(html.read(fetched(page, "html"))) == words
+    assert words_of(html.read_document(fetched(page, "html"))) == words
 
 
 @often(60, **SAME)
@@ -342,7 +345,7 @@ def test_every_word_of_a_page_is_kept_in_order(article: tuple[str, list[str]]) -
 def test_every_word_of_markdown_is_kept_in_order(numbers: list[list[int]]) -> None:
     words = [f"k{number}q" for block in numbers for number in block]
     text = "\n\n".join(" * ".join(f"k{number}q" for number in block) for block in numbers)
-    assert words_of(plain_markdown.read(fetched(text, "markdown"))) == words
+    assert words_of(plain_markdown.read_document(fetched(text, "markdown"))) == words
 
 
 def words_of(made: Document) -> list[str]:
@@ -535,7 +538,7 @@ def readings(media: str, body: bytes) -> None:
         records(body)
     else:
         try:
-            READERS[media].read(fetched(body, media))
+            READERS[media].read_document(fetched(body, media))
         except PaperError:
             return
 
@@ -586,7 +589,7 @@ def test_cells_spanning_many_rows_are_repeated_within_a_budget(media: str) -> No
     """Repeated without end, these 50 kB would be 32 MB."""
     table = spanning(800, "5000", "w" * 199)
     body = jats_body(table) if media == "jats" else page_of(table)
-    document = READERS[media].read(fetched(body, media))
+    document = READERS[media].read_document(fetched(body, media))
     assert len(document.markdown) < 1_500_000
 
 

@@ -89,7 +89,7 @@ _FULL = (
 
 
 def _read(xml: str) -> Document:
-    return elsevier.read(
+    return elsevier.read_document(
         Fetched(xml.encode(), "jats", "https://api.example/article", "elsevier", "elsevier")
     )
 

@@ -41,7 +41,7 @@ def read(*lines: str) -> Document:
     opening = [
         one for at, line in enumerate(lines) for one in set_in_two_fonts(72, 745 - 14 * at, line)
     ]
-    return reader.read(fetched(pdf_of([[*opening, *article_page(1)], article_page(2)])))
+    return reader.read_document(fetched(pdf_of([[*opening, *article_page(1)], article_page(2)])))
 
 
 def test_a_name_in_the_record_proves_a_glyph_wherever_it_stands():

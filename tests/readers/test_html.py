@@ -28,7 +28,7 @@ def page(
 
 
 def read(body: str, head: str = "") -> Document:
-    return html.read(page(body, head))
+    return html.read_document(page(body, head))
 
 
 def test_claims_are_read_from_the_head() -> None:
@@ -268,13 +268,13 @@ def test_deep_inline_nesting_falls_back_to_text() -> None:
     ],
 )
 def test_the_charset_comes_from_mark_header_or_page(sent: bytes, charset: str) -> None:
-    assert "Müller" in html.read(page(sent, charset=charset)).markdown
+    assert "Müller" in html.read_document(page(sent, charset=charset)).markdown
 
 
 @pytest.mark.parametrize(("sent", "verdict"), [(b"  ", "empty"), (b'{"error": 1}', "not_a_paper")])
 def test_what_is_no_page_is_refused(sent: bytes, verdict: str) -> None:
     with pytest.raises(BadContent) as caught:
-        html.read(page(sent))
+        html.read_document(page(sent))
     assert caught.value.outcome == verdict
 
 
@@ -302,7 +302,7 @@ def test_links_to_pdf_and_xml_are_absolute_http_and_listed_once() -> None:
 )
 def test_a_refresh_says_where_it_leads(content: str, target: str) -> None:
     assert (
-        html.find_refresh_target(page("", f'<meta http-equiv="Refresh" content="{content}">'))
+        html.find_meta_refresh_url(page("", f'<meta http-equiv="Refresh" content="{content}">'))
         == target
     )
 
@@ -353,7 +353,7 @@ def test_words_about_walls_are_no_walls() -> None:
 def test_recorded_pages_keep_their_text(
     shared: Path, name: str, words: int, headings: int, references: int
 ) -> None:
-    document = html.read(page((shared / "html" / "publisher" / name).read_bytes()))
+    document = html.read_document(page((shared / "html" / "publisher" / name).read_bytes()))
     assert document.body_words >= words
     assert document.headings >= headings
     assert document.references >= references

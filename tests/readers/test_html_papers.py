@@ -28,7 +28,7 @@ ENTRIES = (
 
 def read(body: str) -> Document:
     sent = f"<html><head><title>Larks</title></head><body>{body}</body></html>".encode()
-    return html.read(
+    return html.read_document(
         Fetched(
             body=sent, media="html", url="https://journal.test/a", source="publisher", via="journal"
         )

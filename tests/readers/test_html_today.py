@@ -18,7 +18,7 @@ ENTRIES = (
 
 
 def read(body: str, head: str = "", url: str = "https://publisher.test/a") -> Document:
-    return html.read(page(body, head, url))
+    return html.read_document(page(body, head, url))
 
 
 def article(text: str, references: str = "") -> str:
@@ -264,13 +264,15 @@ def test_a_section_that_the_pages_menu_names_and_the_page_lacks_is_a_sign(
 
 def test_a_word_that_opens_a_glossary_is_text() -> None:
     link = '<span><a class="js-viewGlossaryPopup" title="Glossary">tipping point</a></span>'
-    text = html.read(page(f"<p>The phrase {link} captures little things. {PROSE}</p>")).markdown
+    text = html.read_document(
+        page(f"<p>The phrase {link} captures little things. {PROSE}</p>")
+    ).markdown
     assert "The phrase tipping point captures" in text
 
 
 def test_a_notice_of_rights_is_no_paragraph() -> None:
     notice = "\u00a9 2020 by the authors. Licensee MDPI, Basel, Switzerland. This article is open."
-    text = html.read(page(f"<h2>Results</h2><p>{PROSE}</p><p>{notice}</p>")).markdown
+    text = html.read_document(page(f"<h2>Results</h2><p>{PROSE}</p><p>{notice}</p>")).markdown
     assert "Basel" not in text
     assert "Results" in text
 
@@ -282,7 +284,7 @@ def test_the_head_above_an_abstract_that_comes_again_is_no_text() -> None:
         f"<h2>ABSTRACT</h2><p>{PROSE}</p><h3>Keywords</h3><ul><li>bees</li></ul>"
         f"<h2>Introduction</h2><p>{PROSE * 9}</p></div></article>"
     )
-    text = html.read(page(body)).markdown
+    text = html.read_document(page(body)).markdown
     assert "ISSN" not in text
     assert "Lenton" not in text
     assert "- bees" in text
@@ -294,4 +296,4 @@ def test_the_heading_above_a_later_summary_stays() -> None:
         "</div><div><h2>Supplementary Material</h2><div><h3>Summary</h3><p>Model validation</p>"
         "</div></div></article>"
     )
-    assert "Supplementary Material" in html.read(page(body)).markdown
+    assert "Supplementary Material" in html.read_document(page(body)).markdown

@@ -74,7 +74,9 @@ def lines_run(work: Callable[[], object]) -> int:
 @pytest.mark.parametrize("name", some(GROWING))
 def test_lines_run_grow_with_the_page_only(name: str) -> None:
     def read(size: int) -> object:
-        return html.read(page(f"<main><h1>Bees</h1><p>{PROSE}</p>{GROWING[name](size)}</main>"))
+        return html.read_document(
+            page(f"<main><h1>Bees</h1><p>{PROSE}</p>{GROWING[name](size)}</main>")
+        )
 
     read(10)  # imports, compiled patterns
     none, once, four = (lines_run(partial(read, size)) for size in (0, 40, 160))
@@ -98,5 +100,5 @@ def test_lines_run_grow_with_the_page_only(name: str) -> None:
 )
 def test_no_pattern_takes_the_square_of_a_page(body: str, head: str) -> None:
     """Each of these would take from minutes to hours."""
-    html.read(page(body, head))
-    html.find_refresh_target(page(body, head))
+    html.read_document(page(body, head))
+    html.find_meta_refresh_url(page(body, head))

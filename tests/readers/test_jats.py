@@ -9,7 +9,7 @@ from tests.readers.jats_snippets import article, body_of, meta_of, read
 from utils.errors import BadContent
 from utils.model.identifiers import Ids
 from utils.readers import jats
-from utils.readers.jats.claims import get_license
+from utils.readers.jats.claims import get_license_text
 
 TITLE = "<title-group><article-title>A title</article-title></title-group>"
 
@@ -412,4 +412,4 @@ def test_a_licence_without_an_element_of_its_own_is_in_the_copyright_statement(
     meta = etree.fromstring(
         f'<article-meta xmlns:xlink="http://www.w3.org/1999/xlink">{permissions}</article-meta>'
     )
-    assert get_license(meta) == license_
+    assert get_license_text(meta) == license_

@@ -21,7 +21,9 @@ def article(body: str, refs: int = 0, meta: str = "") -> Document:
         f"<front><article-meta>{meta}</article-meta></front>"
         f"<body>{body}</body><back><ref-list>{listed}</ref-list></back></article>"
     )
-    return jats.read(Fetched(xml.encode(), "jats", "https://pmc.test/a", "pmc", "pmc_cloud"))
+    return jats.read_document(
+        Fetched(xml.encode(), "jats", "https://pmc.test/a", "pmc", "pmc_cloud")
+    )
 
 
 def section(title: str, times: int, cites: Iterable[int] = ()) -> str:
@@ -120,5 +122,7 @@ def test_a_few_words_for_many_references_refuse_even_xml_that_declares_itself() 
 def test_a_link_into_a_reply_is_no_promise_of_the_article() -> None:
     reply = f"<sub-article><body>{pointing('fig', 'f1', 'f2', 'f3')}</body></sub-article>"
     xml = f"<article><front/><body>{section('Colours', 20)}</body>{reply}</article>"
-    read = jats.read(Fetched(xml.encode(), "jats", "https://pmc.test/a", "pmc", "pmc_cloud"))
+    read = jats.read_document(
+        Fetched(xml.encode(), "jats", "https://pmc.test/a", "pmc", "pmc_cloud")
+    )
     assert all("referred to" not in sign.words for sign in read.signs)

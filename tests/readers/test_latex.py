@@ -37,12 +37,12 @@ MARKDOWN = fixture_text("readers/latex_markdown.md")
 def body_of(body: str, **files: str) -> str:
     """Return the markdown of a body; ``refs__bib`` names the file ``refs.bib``."""
     named = {name.replace("__", "."): text for name, text in files.items()}
-    return latex.read(fetch({"main.tex": wrap(body), **named})).markdown
+    return latex.read_document(fetch({"main.tex": wrap(body), **named})).markdown
 
 
 @needs_pandoc
 def test_a_paper_is_read_with_its_files_in_the_conventions_of_all_readers() -> None:
-    made = latex.read(fetch(FILES))
+    made = latex.read_document(fetch(FILES))
     assert made.markdown.replace("\u00a0", " ") == MARKDOWN
     assert made.title == r"Spectral gaps of perch shoals in $\mathbb{R}^n$"
     assert made.authors == ("Müller", "Álvarez")
@@ -98,7 +98,7 @@ def test_a_broken_bibtex_file_costs_the_references_only() -> None:
     "reads", [r"\input{tables/gone}", r"\input tables/gone ", r"\include{tables/gone}"]
 )
 def test_a_file_that_did_not_come_leaves_the_paper_partial_by_name(reads: str) -> None:
-    made = latex.read(fetch(wrap(f"Before. {reads} After.")))
+    made = latex.read_document(fetch(wrap(f"Before. {reads} After.")))
     assert (made.verdict, "'tables/gone'" in made.evidence) == ("partial", True)
     assert made.markdown.split() == ["Before.", "After."]
 
@@ -115,7 +115,7 @@ def test_files_are_read_in_from_the_submission_only(tmp_path: Path) -> None:
         "paper/parts/a.tex": "first",
         "paper/b.tex": "second",
     }
-    made = latex.read(fetch(files)).markdown
+    made = latex.read_document(fetch(files)).markdown
     assert made.startswith(("first\n\nsecond", "first second"))
     assert "secret words" not in made
 
@@ -149,7 +149,7 @@ def test_a_source_made_to_break_readers_is_read_or_refused(
     source: str | Mapping[str, str | bytes],
 ) -> None:
     try:
-        made = latex.read(fetch(source)).markdown
+        made = latex.read_document(fetch(source)).markdown
     except BadContent as refused:
         made = str(refused.outcome)
     assert len(made) < 5_000_000
@@ -167,7 +167,7 @@ def test_pandoc_ends_at_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess, "Popen", start)
     monkeypatch.setattr(pandoc, "_DEADLINE_S", 0)
     with pytest.raises(BadContent, match="cannot read") as caught:
-        latex.read(fetch(wrap("word " * 200_000)))
+        latex.read_document(fetch(wrap("word " * 200_000)))
     assert caught.value.outcome == "not_a_paper"
     assert [one.returncode is not None for one in started] == [True]
 
@@ -175,8 +175,8 @@ def test_pandoc_ends_at_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
 @needs_pandoc
 def test_a_source_cut_off_is_a_part() -> None:
     cut = pack({"main.tex": wrap("word"), "z.tex": "%" * 90_000}, "w")[:-60_000]
-    assert latex.read(fetch(cut)).verdict == "partial"
-    assert latex.read(fetch(gzip.compress(wrap("word").encode()))).verdict == "full_text"
+    assert latex.read_document(fetch(cut)).verdict == "partial"
+    assert latex.read_document(fetch(gzip.compress(wrap("word").encode()))).verdict == "full_text"
 
 
 def test_without_the_extra_a_source_is_refused_with_what_to_install(
@@ -184,5 +184,5 @@ def test_without_the_extra_a_source_is_refused_with_what_to_install(
 ) -> None:
     monkeypatch.setattr(pandoc, "find_pandoc_path", lambda: "")
     with pytest.raises(BadContent) as caught:
-        latex.read(fetch(FILES))
+        latex.read_document(fetch(FILES))
     assert "papershelf[latex]" in caught.value.hint

@@ -51,11 +51,13 @@ ltx_role_author"><span class="ltx_personname">Wei Zhang, Jo Poe</span></span></d
 
 def body_of(body: str) -> str:
     """The markdown of an article's body."""
-    return html.read(page(body)).markdown.removeprefix("# Gaps of perch in $R^n$\n\n")
+    return html.read_document(page(body)).markdown.removeprefix("# Gaps of perch in $R^n$\n\n")
 
 
 def test_what_the_page_says_of_the_paper() -> None:
-    made = html.read(page("<section class='ltx_section'><p class='ltx_p'>Perch.</p></section>"))
+    made = html.read_document(
+        page("<section class='ltx_section'><p class='ltx_p'>Perch.</p></section>")
+    )
     assert made.title == "Gaps of perch in $R^n$"
     assert made.authors == ("Müller", "Zhang", "Poe")
     assert made.ids == Ids(arxiv="2601.00001")
@@ -65,7 +67,7 @@ def test_what_the_page_says_of_the_paper() -> None:
 
 def test_a_conversion_that_broke_off_is_partial() -> None:
     said = "<p>Conversion to HTML had a Fatal error and exited abruptly.</p>"
-    assert html.read(page("<p class='ltx_p'>Perch.</p>", around=said)).verdict == "partial"
+    assert html.read_document(page("<p class='ltx_p'>Perch.</p>", around=said)).verdict == "partial"
 
 
 EQUATION = """<table class="ltx_equation ltx_eqn_table"><tbody><tr class="ltx_equation ltx_eqn_row">
@@ -143,7 +145,7 @@ def test_mathml_never_pushes_the_text_out() -> None:
     formulas = f"<p class='ltx_p'>{math('a>b') * 3000}</p>"
     source = page(formulas + "<p class='ltx_p'>The end.</p>")
     assert drop_mathml(source.body.decode()).count("<mi>") == 0
-    made = html.read(source)
+    made = html.read_document(source)
     assert made.markdown.endswith("The end.")
     assert made.markdown.count("$a>b$") == 3000
 
@@ -175,7 +177,7 @@ GROWING: dict[str, Callable[[int], str]] = {
 @pytest.mark.parametrize("name", some(GROWING))
 def test_lines_run_grow_with_the_page_only(name: str) -> None:
     def work(size: int) -> object:
-        return html.read(page(f"<p class='ltx_p'>Perch live.</p>{GROWING[name](size)}"))
+        return html.read_document(page(f"<p class='ltx_p'>Perch live.</p>{GROWING[name](size)}"))
 
     work(10)
     none, once, four = (lines_run(partial(work, size)) for size in (0, 30, 120))

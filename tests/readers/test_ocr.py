@@ -76,13 +76,13 @@ def test_the_cells_of_a_table_stay_in_their_rows():
 
 def test_a_page_that_lay_askew_is_straightened():
     boxes = [[(0.0, at), (400.0, at + 8), (400.0, at + 18), (0.0, at + 10)] for at in (0.0, 20.0)]
-    straight = ocr._straighten_boxes(boxes)
+    straight = ocr._deskew_boxes(boxes)
     assert all(abs(box[0][1] - box[1][1]) < 0.1 for box in straight)
 
 
 def test_a_page_on_its_side_is_left_as_it_is():
     boxes = [[(0.0, 0.0), (0.0, 400.0), (10.0, 400.0), (10.0, 0.0)]]
-    assert ocr._straighten_boxes(boxes) == boxes
+    assert ocr._deskew_boxes(boxes) == boxes
 
 
 # --- bounds ---------------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ def test_a_picture_has_a_bounded_number_of_pixels_whatever_the_page_says(side):
 
 def test_a_scan_of_a_whole_book_is_not_begun(monkeypatch, paper):
     monkeypatch.setattr(ocr, "is_ocr_installed", lambda: True)
-    monkeypatch.setattr(ocr, "recognise_text", lambda *_: pytest.fail("it was begun"))
+    monkeypatch.setattr(ocr, "recognise_pages", lambda *_: pytest.fail("it was begun"))
     with pytest.raises(BadContent, match="scan of 101 pages") as refused:
         read_and_judge(fetched(write([], pages=101)), paper)
     assert refused.value.outcome == "scanned"
@@ -113,7 +113,7 @@ def test_a_scan_of_a_whole_book_is_not_begun(monkeypatch, paper):
 @OCR
 @pytest.mark.real_time
 def test_a_page_that_takes_too_long_costs_that_page(world):
-    read_ = ocr.recognise_text(scan_of(world.paper("scanned_pdf")), 2, deadline=0.001)
+    read_ = ocr.recognise_pages(scan_of(world.paper("scanned_pdf")), 2, deadline=0.001)
     assert read_["unread"] == [1, 2]
 
 
@@ -123,7 +123,7 @@ def test_a_text_that_lacks_pages_is_a_part(monkeypatch, paper, world):
     found |= {"markdown": text, "confidence": 0.9, "unread": [3], "engine": "rapidocr 3"}
     found |= {"doubts": {"pages": [], "foreign": {}}}
     monkeypatch.setattr(ocr, "is_ocr_installed", lambda: True)
-    monkeypatch.setattr(ocr, "recognise_text", lambda *_: found)
+    monkeypatch.setattr(ocr, "recognise_pages", lambda *_: found)
     with pytest.raises(BadContent, match="failed on 1 of 4 pages") as refused:
         read_and_judge(fetched(scan_of(world.paper("scanned_pdf"))), paper)
     assert refused.value.outcome == "partial"
@@ -143,7 +143,7 @@ def test_without_the_extra_a_scan_is_refused_with_the_command_that_brings_it(
 
 def test_a_pdf_with_text_is_never_recognised(monkeypatch, paper, world):
     monkeypatch.setattr(ocr, "is_ocr_installed", lambda: True)
-    monkeypatch.setattr(ocr, "recognise_text", lambda *_: pytest.fail("it has a text"))
+    monkeypatch.setattr(ocr, "recognise_pages", lambda *_: pytest.fail("it has a text"))
     assert read_and_judge(
         fetched(pdf_of(world.paper("publisher_pdf"))), paper
     ).extractor.startswith("pdf ")
@@ -151,7 +151,7 @@ def test_a_pdf_with_text_is_never_recognised(monkeypatch, paper, world):
 
 def test_where_it_cannot_run_a_scan_stays_one(monkeypatch, paper, world):
     monkeypatch.setattr(ocr, "is_ocr_installed", lambda: True)
-    monkeypatch.setattr(ocr, "recognise_text", lambda *_: None)
+    monkeypatch.setattr(ocr, "recognise_pages", lambda *_: None)
     with pytest.raises(BadContent) as refused:
         read_and_judge(fetched(scan_of(world.paper("scanned_pdf"))), paper)
     assert refused.value.outcome == "scanned"

@@ -17,11 +17,11 @@ from utils.errors import BadContent
 from utils.judges.check import judge_document
 from utils.model.identifiers import Ids
 from utils.model.paper import Document, Fetched, Paper
-from utils.readers.child_processes import ChildFailed
+from utils.readers.child_processes import ChildReadError
 from utils.readers.pdf import child, native, reader
-from utils.readers.pdf.headings import Block
-from utils.readers.pdf.layout import build_text_blocks, write_markdown
-from utils.readers.pdf.lines import Line, Page
+from utils.readers.pdf.headings import TextBlock
+from utils.readers.pdf.layout import build_text_blocks, format_blocks_as_markdown
+from utils.readers.pdf.lines import LinePiece, PageLines
 
 Placed = tuple[float, float, float, str]  # x, y, size, text; "/F2 …" is set in that font
 _FONTS = "".join(
@@ -82,7 +82,7 @@ def fetched(body: bytes) -> Fetched:
 
 
 def read(pages: list[list[Placed]], title: str = "") -> Document:
-    return reader.read(fetched(pdf_of(pages, title)))
+    return reader.read_document(fetched(pdf_of(pages, title)))
 
 
 def prose(start: int, count: int) -> str:
@@ -214,15 +214,17 @@ def test_a_thin_space_between_a_number_and_its_unit_is_a_space(gap: float, said:
 
 
 def test_text_that_looks_like_markup_stays_text() -> None:
-    line = Line("# not <script>a heading</script> *here*", 72, 690, 400, 700, 10)
-    blocks = build_text_blocks([Page((line,), 612, 792)], "")
-    assert write_markdown("", blocks) == r"\# not &lt;script>a heading&lt;/script> \*here\*"
-    assert write_markdown("", [Block("#")]) == r"\#"
+    line = LinePiece("# not <script>a heading</script> *here*", 72, 690, 400, 700, 10)
+    blocks = build_text_blocks([PageLines((line,), 612, 792)], "")
+    assert (
+        format_blocks_as_markdown("", blocks) == r"\# not &lt;script>a heading&lt;/script> \*here\*"
+    )
+    assert format_blocks_as_markdown("", [TextBlock("#")]) == r"\#"
 
 
 def test_a_run_in_abstract_gets_its_heading() -> None:
-    line = Line("Abstract: Bees return to flowers, as everybody knows.", 72, 690, 400, 700, 10)
-    assert build_text_blocks([Page((line,), 612, 792)], "")[0] == Block("Abstract", 2)
+    line = LinePiece("Abstract: Bees return to flowers, as everybody knows.", 72, 690, 400, 700, 10)
+    assert build_text_blocks([PageLines((line,), 612, 792)], "")[0] == TextBlock("Abstract", 2)
 
 
 @pytest.mark.slow
@@ -257,7 +259,7 @@ def test_a_whole_pdf_passes_the_judge_and_pictures_do_not() -> None:
 )  # fmt: skip
 def test_what_is_no_pdf_is_refused_by_name(body: bytes, verdict: str, said: str) -> None:
     with pytest.raises(BadContent, match=said) as caught:
-        reader.read(fetched(body))
+        reader.read_document(fetched(body))
     assert caught.value.outcome == verdict
 
 
@@ -267,7 +269,7 @@ def test_a_pdf_that_needs_a_password_is_refused() -> None:
         f"/Encrypt << /Filter /Standard /V 1 /R 2 /O <{key}> /U <{key}> /P -4 >> /ID [<00><00>]"
     )
     with pytest.raises(BadContent, match="password") as caught:
-        reader.read(fetched(pdf_of([article_page(1)], trailer=locked)))
+        reader.read_document(fetched(pdf_of([article_page(1)], trailer=locked)))
     assert caught.value.outcome == "login"
 
 
@@ -279,7 +281,7 @@ def test_a_child_that_dies_or_hangs_is_replaced(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(child.CHILDREN, "start", script)
-        with pytest.raises(ChildFailed, match=said):
+        with pytest.raises(ChildReadError, match=said):
             child.read_pages_in_child(pdf_of([article_page(1)]), deadline)
     assert child.CHILDREN.stop_idle_children() == 0
     assert read([article_page(1)]).body_words > 0
@@ -306,14 +308,14 @@ def test_pdfium_is_called_as_its_own_binding_calls_it() -> None:
 
 
 def test_recorded_pdfs_keep_the_words_of_their_jats(shared: Path) -> None:
-    from utils.outline.words import build_shingles, fold_words
+    from utils.outline.words import build_word_shingles, fold_words
     from utils.readers import jats
 
     for path in sorted((shared / "articles").glob("*/paper.pdf")):
         source = fetched(path.read_bytes())
-        found = reader.read(source)
+        found = reader.read_document(source)
         xml = replace(source, body=(path.parent / "jats.xml").read_bytes(), media="jats")
-        truth = jats.read(xml)
-        wanted = build_shingles(fold_words(truth.abstract or truth.markdown[:3000]), 3)
-        got = build_shingles(fold_words(found.markdown), 3)
+        truth = jats.read_document(xml)
+        wanted = build_word_shingles(fold_words(truth.abstract or truth.markdown[:3000]), 3)
+        got = build_word_shingles(fold_words(found.markdown), 3)
         assert len(wanted & got) >= 0.6 * len(wanted), path.parent.name

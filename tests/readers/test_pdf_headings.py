@@ -10,7 +10,7 @@ from reportlab.lib.styles import ParagraphStyle
 from reportlab.platypus import Flowable, PageBreak, Paragraph, SimpleDocTemplate, Spacer
 
 from utils.readers.pdf.child import read_pages_here
-from utils.readers.pdf.headings import Block, demote_column_heads
+from utils.readers.pdf.headings import TextBlock, demote_column_headings
 
 TITLE = ParagraphStyle("title", fontName="Times-Bold", fontSize=17, leading=20, alignment=TA_CENTER)
 AUTHORS = ParagraphStyle("authors", fontName="Times-Roman", fontSize=13, leading=16)
@@ -283,11 +283,12 @@ def test_labels_of_small_print_are_no_headings(label: str) -> None:
 def test_the_title_of_the_text_behind_a_lost_table_is_a_heading() -> None:
     prose = " ".join(PROSE)
     blocks = [
-        Block("[The rows of Table 1 could not be told apart]", is_remark=True, is_aside=True),
-        Block("Birds by tide", 3), Block("12 14 dunlin 16 18 curlew"), Block("Where they rest", 3),
-        Block(prose),
+        TextBlock("[The rows of Table 1 could not be told apart]", is_remark=True, is_aside=True),
+        TextBlock("Birds by tide", 3), TextBlock("12 14 dunlin 16 18 curlew"),
+        TextBlock("Where they rest", 3),
+        TextBlock(prose),
     ]  # fmt: skip
-    assert [block.level for block in demote_column_heads(blocks)] == [0, 0, 0, 3, 0]
+    assert [block.level for block in demote_column_headings(blocks)] == [0, 0, 0, 3, 0]
 
 
 def numbers_of_glyphs(text: str) -> str:

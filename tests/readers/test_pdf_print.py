@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from utils.readers.pdf.characters import FontFace
-from utils.readers.pdf.headings import Block
+from utils.readers.pdf.headings import TextBlock
 from utils.readers.pdf.layout import build_text_blocks
-from utils.readers.pdf.lines import Line, Page, combine_accents
+from utils.readers.pdf.lines import LinePiece, PageLines, combine_accents
 
 SENTENCES = (
     "Larks sing longest on mornings without any wind at all,",
@@ -19,9 +19,9 @@ SENTENCES = (
 
 def lines_of(
     texts: tuple[str, ...], top: float = 700, size: float = 10, font: str = "Text", left: float = 72
-) -> list[Line]:
+) -> list[LinePiece]:
     return [
-        Line(
+        LinePiece(
             text=text,
             left=left,
             bottom=top - 12 * at - size,
@@ -35,11 +35,11 @@ def lines_of(
     ]
 
 
-def blocks_of(*pages: list[Line]) -> list[Block]:
-    return build_text_blocks([Page(tuple(lines), 612, 792) for lines in pages], "")
+def blocks_of(*pages: list[LinePiece]) -> list[TextBlock]:
+    return build_text_blocks([PageLines(tuple(lines), 612, 792) for lines in pages], "")
 
 
-def told(*pages: list[Line]) -> list[tuple[str, int]]:
+def told(*pages: list[LinePiece]) -> list[tuple[str, int]]:
     return [(block.text, block.level) for block in blocks_of(*pages)]
 
 
@@ -62,7 +62,7 @@ def test_small_print_between_whole_sentences_stays_where_it_is() -> None:
 
 
 def test_headings_known_by_their_font_alone_are_headings_and_labels_of_a_figure_are_not() -> None:
-    page: list[Line] = []
+    page: list[LinePiece] = []
     for at, title in enumerate(("Birds and heaths", "How songs were timed", "Wind and rain")):
         page += lines_of((title,), 760 - 120 * at, 9, "Display")
         page += lines_of(SENTENCES * 2, 744 - 120 * at)
@@ -75,7 +75,7 @@ def test_headings_known_by_their_font_alone_are_headings_and_labels_of_a_figure_
 
 
 def test_a_heading_on_two_lines_is_one_even_if_the_second_is_a_title_of_papers() -> None:
-    page: list[Line] = []
+    page: list[LinePiece] = []
     for at, title in enumerate(("Timing by ear and", "Timing by recorder", "Wind and rain")):
         page += lines_of((title,), 760 - 130 * at, 9, "Display")
         page += lines_of(("method",) if not at else (), 748, 9, "Display")
@@ -87,7 +87,7 @@ def test_numbered_titles_are_headings_where_each_follows_the_one_before() -> Non
     titles = (
         "1 Introduction", "2 Methods", "2.1 Birds", "2.2 Songs timed by ear", "2.3 mm of rain",
     )  # fmt: skip
-    page: list[Line] = []
+    page: list[LinePiece] = []
     for at, title in enumerate(titles):
         page += lines_of((title,), 760 - 90 * at)
         page += lines_of(SENTENCES, 736 - 90 * at)
@@ -98,7 +98,7 @@ def test_numbered_titles_are_headings_where_each_follows_the_one_before() -> Non
 
 
 def test_numbers_say_how_deep_headings_stand_whatever_their_size() -> None:
-    page: list[Line] = []
+    page: list[LinePiece] = []
     for at, (title, size) in enumerate(
         (("1 Heaths", 14), ("2 Songs", 11.5), ("2.1 Songs by wind", 14), ("3 Larks in 2019", 11.5))
     ):
@@ -148,7 +148,7 @@ def test_a_sign_in_the_same_place_on_two_pages_goes() -> None:
 
 
 def test_a_heading_torn_at_a_lowered_letter_is_one() -> None:
-    page: list[Line] = []
+    page: list[LinePiece] = []
     for at, title in enumerate(("Birds and heaths", "How songs were timed", "Wind and rain")):
         page += lines_of((title,), 760 - 120 * at, 9, "Display")
         page += lines_of(SENTENCES * 2, 744 - 120 * at)
@@ -188,7 +188,7 @@ REFERENCES = (
 )  # fmt: skip
 
 
-def hanging(texts: tuple[str, ...], top: float, left: float) -> list[Line]:
+def hanging(texts: tuple[str, ...], top: float, left: float) -> list[LinePiece]:
     return [
         replace(line, text=line.text.strip(), left=left + 12 * line.text.startswith(" "))
         for line in lines_of(texts, top, left=left)
@@ -244,7 +244,7 @@ def test_the_accents_of_a_page_are_read_before_its_words_are_compared() -> None:
 
 
 def test_a_title_with_a_name_in_another_font_is_a_heading_and_a_line_of_text_is_none() -> None:
-    page: list[Line] = []
+    page: list[LinePiece] = []
     for at, title in enumerate(("Birds and heaths", "How songs were timed", "Wind and rain")):
         page += lines_of((title,), 760 - 120 * at, 9, "Display")
         page += lines_of(SENTENCES * 2, 744 - 120 * at)
@@ -259,7 +259,7 @@ def test_a_title_with_a_name_in_another_font_is_a_heading_and_a_line_of_text_is_
 def test_a_light_title_of_the_family_of_the_chief_titles_is_a_heading_though_it_stands_alone() -> (
     None
 ):
-    page: list[Line] = []
+    page: list[LinePiece] = []
     for at, title in enumerate(("Introduction", "Methods", "Results")):
         page += lines_of((title,), 760 - 120 * at, 10, "ABCDEF+Chief-Bold")
         page += lines_of(SENTENCES * 2, 744 - 120 * at)
@@ -280,7 +280,7 @@ def test_the_pieces_of_a_formula_stay_in_their_place_as_one_line() -> None:
     ]
 
 
-def scattered(*labels: str) -> list[Line]:
+def scattered(*labels: str) -> list[LinePiece]:
     return [
         line
         for at, label in enumerate(labels)
@@ -288,5 +288,5 @@ def scattered(*labels: str) -> list[Line]:
     ]
 
 
-def second_half() -> list[Line]:
+def second_half() -> list[LinePiece]:
     return lines_of(SENTENCES[2:], 400)

@@ -8,8 +8,8 @@ import pytest
 from quality.tables.drawn import Sheet, cells, pdf_of, places, table, text
 from tests.growth import grows_linearly
 from utils.readers.pdf.child import read_pages_here
-from utils.readers.pdf.headings import Block
-from utils.readers.pdf.layout import write_markdown
+from utils.readers.pdf.headings import TextBlock
+from utils.readers.pdf.layout import format_blocks_as_markdown
 
 
 def markdown_of(body: bytes) -> str:
@@ -66,7 +66,7 @@ def test_cells_that_no_caption_names_say_so_where_text_runs_beside_them() -> Non
     ],
 )
 def test_the_label_of_a_caption_is_bold_and_a_sentence_is_not(said: str, label: str) -> None:
-    assert write_markdown("", [Block(said)]) == label
+    assert format_blocks_as_markdown("", [TextBlock(said)]) == label
 
 
 def test_a_table_stands_right_below_its_caption_and_before_the_text_that_follows() -> None:

@@ -19,7 +19,7 @@ PAPER = Paper(ids=Ids(doi="10.1000/bees"), title="Bees and the memory of light",
 
 def read(text: str | bytes) -> Document:
     body = text if isinstance(text, bytes) else text.encode()
-    return plain_markdown.read(
+    return plain_markdown.read_document(
         Fetched(body=body, media="markdown", url="https://r.test/a", source="jina", via="jina")
     )
 

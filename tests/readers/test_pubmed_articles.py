@@ -9,7 +9,7 @@ from utils.errors import BadContent
 from utils.readers.pubmed import parse_printed_date
 from utils.readers.pubmed_articles import (
     get_medline_title,
-    parse_record,
+    parse_complete_record,
     split_medline_records,
     split_xml_records,
 )
@@ -41,7 +41,7 @@ def test_what_is_not_pubmeds_xml_is_refused(body):
 
 
 def test_headings_grants_and_the_printed_date():
-    article = parse_record(split_xml_records(a_set("7"))["7"])
+    article = parse_complete_record(split_xml_records(a_set("7"))["7"])
     assert article.paper.title == "On x & y."
     assert article.printed_date == "2023 Mar 15"
     therapy, genetics, humans = article.headings
@@ -93,7 +93,7 @@ def test_printed_dates_are_read():
 def test_real_records_are_read_whole(shared):
     path = shared / "pubmed" / "bulk" / "pubmed21n1298_01.xml.gz"
     records = split_xml_records(gzip.decompress(path.read_bytes()))
-    articles = [parse_record(record) for record in list(records.values())[:400]]
+    articles = [parse_complete_record(record) for record in list(records.values())[:400]]
     assert [article.paper.ids.pmid for article in articles] == list(records)[:400]
     assert any(article.headings for article in articles)
     assert any(article.grants for article in articles)

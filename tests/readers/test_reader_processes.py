@@ -12,7 +12,7 @@ from utils import readers as formats
 from utils.errors import BadContent
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document, Fetched, Notice, Paper
-from utils.model.verdicts import Comparison, Copy, Sign
+from utils.model.verdicts import ComparisonData, Sign, TextCopy
 from utils.readers import reader_processes
 
 HTML = (
@@ -52,7 +52,7 @@ def test_a_text_is_compared_with_other_copies_wherever_it_is_read(
     library, world: World, jats: Fetched
 ) -> None:
     paper = library.find(world.paper("pmc_cloud").pmid).paper
-    comparison = Comparison((Copy("jina", "", 100_000, 0, ()),), (9000,) * 8)
+    comparison = ComparisonData((TextCopy("jina", "", 100_000, 0, ()),), (9000,) * 8)
     for read in (formats.read_and_judge, reader_processes.read_and_judge_in_child):
         document = read(jats, paper, comparison=comparison)
         assert document.verdict == "doubtful"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from utils.model.identifiers import Ids
-from utils.model.job import Counts, Harvested, Job, PaperState
+from utils.model.job import Harvested, Job, JobCounts, PaperState
 from utils.model.paper import Attempt, Notice, Paper
 
 JOURNALS = (
@@ -45,7 +45,7 @@ def job(**changes: object) -> Job:
         duplicates=47,
         begun_at=BEGUN.isoformat(),
         ended_at=(BEGUN + timedelta(hours=2, minutes=13)).isoformat(),
-        counts=Counts(requested=1_000),
+        counts=JobCounts(requested=1_000),
         notes=("PubMed does not know the phrase “cytokine tempest” and ignored it.",),
     )
     return replace(made, **changes)  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from lxml import etree
 
 from tests.reports import invented
 from tests.reports.r_prisma import read_as_r_does
-from utils.model.job import Counts, Job, Search
+from utils.model.job import Job, JobCounts, JobSearch
 from utils.reports import write_report
 from utils.reports.figures import Figures
 from utils.reports.prisma import (
@@ -153,7 +153,7 @@ def test_an_updated_review_is_summed_up() -> None:
 
 
 def test_a_harvest_counts_what_it_knows_and_leaves_the_rest_open() -> None:
-    search = Search("pubmed", "PubMed", "q", "q", 1047, 1047)
+    search = JobSearch("pubmed", "PubMed", "q", "q", 1047, 1047)
     numbers = n(made(hits=1047, searches=(search,)))
     assert numbers["database_results"] == 1047
     assert numbers["duplicates"] == 47
@@ -170,7 +170,7 @@ def test_a_harvest_counts_what_it_knows_and_leaves_the_rest_open() -> None:
 
 
 def test_a_limit_excludes_nothing() -> None:
-    search = Search("pubmed", "PubMed", "q", "q", 2500, 2500)
+    search = JobSearch("pubmed", "PubMed", "q", "q", 2500, 2500)
     limited = made(hits=2500, searches=(search,))
     numbers = n(limited)
     assert (numbers["database_results"], numbers["duplicates"]) == (2500, 47)
@@ -181,7 +181,7 @@ def test_a_limit_excludes_nothing() -> None:
 
 
 def test_what_a_site_did_not_hand_out_was_identified_all_the_same() -> None:
-    search = Search("semantic_scholar", "Semantic Scholar", "q", "q", 5000, 1047)
+    search = JobSearch("semantic_scholar", "Semantic Scholar", "q", "q", 5000, 1047)
     shown = made(searches=(search,))
     assert n(shown)["database_results"] == 5000
     assert shown.remarks[0].startswith("3,953 of the records identified were not returned")
@@ -200,8 +200,8 @@ def test_papers_not_tried_are_not_called_unretrievable() -> None:
 def test_lists_are_not_called_pubmed() -> None:
     assert made(query="").numbers.databases[0][0] == "Lists of identifiers"
     lists = (
-        Search("", "embase.ris", hits=47, taken=47),
-        Search("pubmed", "PubMed", hits=1000, taken=1000),
+        JobSearch("", "embase.ris", hits=47, taken=47),
+        JobSearch("pubmed", "PubMed", hits=1000, taken=1000),
     )
     assert made(searches=lists).numbers.databases == (("PubMed", 1000), ("embase.ris", 47))
 
@@ -323,7 +323,7 @@ def test_an_empty_harvest_has_a_diagram_of_noughts() -> None:
 
 
 def test_a_duplicate_found_while_the_report_is_written_is_one(tmp_path: Path) -> None:
-    job = invented.job(hits=20, duplicates=0, counts=Counts(requested=20))
+    job = invented.job(hits=20, duplicates=0, counts=JobCounts(requested=20))
     page = write_report(job, lambda: invented.rows(19), tmp_path)
     read = read_as_r_does(page.with_name("prisma.csv").read_text(encoding="utf-8"))
     assert (read["database_results"], read["duplicates"], read["dbr_sought_reports"]) == (20, 1, 19)

@@ -14,7 +14,7 @@ from tests.processes import Process
 from tests.shelf.papers import paper
 from utils.errors import InUse, NotFound, StoreFailed
 from utils.model.identifiers import Ids
-from utils.model.job import Counts, Job
+from utils.model.job import Job, JobCounts
 from utils.model.paper import Attempt, Paper, StoredPaper
 from utils.shelf.ledger import Ledger
 
@@ -51,7 +51,7 @@ def test_a_new_ledger_lists_what_was_asked_for(ledger: Ledger) -> None:
     ]
     job = ledger.read_job()
     assert (job.job_id, job.title, job.hits) == ("cells-1a2b3c4d", "cells", 3)
-    assert job.counts == Counts(requested=3, pending=3)
+    assert job.counts == JobCounts(requested=3, pending=3)
 
 
 def test_making_it_again_keeps_what_is_there(ledger: Ledger, path: Path) -> None:
@@ -118,7 +118,7 @@ def test_a_paper_ends_once(ledger: Ledger) -> None:
     assert (row.source, row.via, row.license) == ("PMC", "pmc_cloud", "CC BY")
     assert row.paper == about
     assert row.ended_at
-    assert ledger.read_job().counts == Counts(requested=3, full_text=1, pending=2)
+    assert ledger.read_job().counts == JobCounts(requested=3, full_text=1, pending=2)
 
 
 def test_every_state_is_counted_once(ledger: Ledger) -> None:
@@ -127,7 +127,7 @@ def test_every_state_is_counted_once(ledger: Ledger) -> None:
         2, stored(paper(doi="10.1000/b"), "abstract"), "d" * 64, "paywall", "For sale."
     )
     ledger.record_failure(3, "no_identifier", "It has none.")
-    assert ledger.read_job().counts == Counts(3, full_text=1, abstract=1, failed=1)
+    assert ledger.read_job().counts == JobCounts(3, full_text=1, abstract=1, failed=1)
     assert ledger.list_pending() == []
     assert [row.reason for row in ledger.read_outcomes()] == ["", "paywall", "no_identifier"]
 
@@ -147,7 +147,7 @@ def test_many_threads_may_end_papers(path: Path) -> None:
             thread.start()
         for thread in threads:
             thread.join()
-        assert ledger.read_job().counts == Counts(200, failed=200)
+        assert ledger.read_job().counts == JobCounts(200, failed=200)
         assert all(len(row.attempts) == 1 for row in ledger.read_outcomes())
 
 

@@ -14,7 +14,7 @@ from utils.download.download import Download
 from utils.entrez.datasets.sql_query import ResultPage
 from utils.harvest.jobs import Harvest
 from utils.mirror.pubmed import MirrorProgress
-from utils.model.job import Counts
+from utils.model.job import JobCounts
 from utils.model.paper import SearchResult
 from utils.model.tabular import ResultList
 
@@ -57,7 +57,7 @@ def downloading(library: Library) -> str:
 
 def harvesting(library: Library) -> Harvest:
     for progress in library.harvest(query="CXCL12 AND CXCR4", max_papers=200):
-        assert_type(progress.job.counts, Counts)
+        assert_type(progress.job.counts, JobCounts)
     library.harvest(["31452104"], max_paper=200)  # type: ignore[call-arg]
     return library.harvest(job_id="a1b2", retry="failed")
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ..harvest.jobs import Harvest
     from ..harvest.run_status import Progress
-    from ..model.job import Counts, SiteWait
+    from ..model.job import JobCounts, SiteWait
 
 _EVERY_S = 10.0
 _OUTCOME_LABELS = {
@@ -55,7 +55,7 @@ def _print_lines(harvest: Harvest) -> None:
             print_note(f"{now}; {_describe_queues(progress)}".rstrip("; "))
 
 
-def describe_outcomes(counts: Counts) -> str:
+def describe_outcomes(counts: JobCounts) -> str:
     """Return the number of papers with each outcome, in words."""
     return ", ".join(
         f"{getattr(counts, name):,} {words}" for name, words in _OUTCOME_LABELS.items()

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ..harvest.jobs import Harvest
     from ..library import Library
     from ..lists.pasted import Entry
-    from ..model.job import Job, Search
+    from ..model.job import Job, JobSearch
     from ..reports import Lock
     from ..sources import Query
 
@@ -255,7 +255,7 @@ def _open_harvest(args: argparse.Namespace, library: Library, lock: Lock | None)
     return harvest
 
 
-def _describe_search(search: Search) -> str:
+def _describe_search(search: JobSearch) -> str:
     """Return the result of one search or list in one line."""
     if not search.source:
         return f"  {search.name}: {pluralize(search.taken, 'paper')}"

@@ -17,7 +17,7 @@ from ..errors import BadRequest, PaperError
 from ..model.job import find_most_informative_failure
 from ..model.paper import Kind, StoredPaper, Verdict, Version
 from ..model.passage import Anchor
-from ..model.versions import UNPUBLISHED_VERSIONS, VERSION_NAMES, satisfies_request
+from ..model.versions import UNPUBLISHED_VERSIONS, VERSION_NAMES, is_request_satisfied
 from ..reports.labels import get_reason, get_route_label
 from ..shelf.listing import SORT_ORDERS
 from ..system.named_files import build_unreadable_error
@@ -356,7 +356,7 @@ def _format_download(ids: Ids, download: Download) -> str:
             "" if download.cached else one_line(stored.license),
             describe_text(stored) if stored.shows_evidence and not download.cached else "",
             VERSION_NAMES[stored.version] if stored.version in UNPUBLISHED_VERSIONS else "",
-            "" if satisfies_request(download.wants, stored) else "stands in",
+            "" if is_request_satisfied(download.wants, stored) else "stands in",
         ]
         return f"{mark} {ids}: {', '.join(filter(None, parts))}\n  {download.file_path}"
     lines = [f"{mark} {ids}: {stored.kind} only", download.file_path]

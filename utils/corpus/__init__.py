@@ -160,10 +160,10 @@ class Corpus:
 
         See `..readers.nlm_lists` for the lists and `.names` for their use.
         """
-        from ..readers.nlm_lists import iterate_name_pairs
+        from ..readers.nlm_lists import iterate_synonym_pairs
 
         require_existing_file(file)
-        return self.database.import_names(iterate_name_pairs(file))
+        return self.database.import_names(iterate_synonym_pairs(file))
 
     def find(
         self,

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..errors import StoreFailed
-from ..model.passage import Filters, Hit, Passage
+from ..model.passage import Filters, Passage, PassageHit
 from ..outline.terms import to_query_terms
 from ..system.safe_files import disk_errors, inherit_group_rights, make_folder
 from .embedded_schema import (
@@ -154,7 +154,7 @@ class EmbeddedFinder:
 
     def search(
         self, query: str, vector: NDArray[np.float32] | None, limit: int, filters: Filters
-    ) -> list[Hit]:
+    ) -> list[PassageHit]:
         """Return the best passages by words and, with a vector, by meaning.
 
         Raises
@@ -165,7 +165,7 @@ class EmbeddedFinder:
             The vector is of another width than those of the passages.
         """
 
-        def read(db: sqlite3.Connection) -> list[Hit]:
+        def read(db: sqlite3.Connection) -> list[PassageHit]:
             terms, depth = to_query_terms(query), get_candidate_limit(limit)
             words = (
                 self._open_word_index(db).search(terms, max(WORD_SEARCH_DEPTH, limit), filters)

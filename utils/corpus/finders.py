@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from ..http.address_policy import is_url_of_this_machine
-from ..model.passage import Filters, Hit, Passage
+from ..model.passage import Filters, Passage, PassageHit
 from ..system.safe_files import PRIVATE_FOLDER
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ __all__ = [
     "Filters",
     "Finder",
     "FinderStatus",
-    "Hit",
     "Passage",
+    "PassageHit",
     "SharedFacts",
 ]
 _USUAL = "sentence-transformers/all-MiniLM-L6-v2:onnx/model_qint8_avx512_vnni.onnx"
@@ -135,7 +135,7 @@ class PassageFinder(Protocol):
 
     def search(
         self, query: str, vector: NDArray[np.float32] | None, limit: int, filters: Filters
-    ) -> list[Hit]:
+    ) -> list[PassageHit]:
         """Return the best passages by words and, with a vector, by meaning."""
         ...
 

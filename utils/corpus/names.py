@@ -28,9 +28,9 @@ from typing import Literal, NamedTuple
 from sqlalchemy import select, text
 
 from ..model.paper import Paper
-from ..model.passage import Hit, Passage
+from ..model.passage import Passage, PassageHit
 from ..outline.terms import STOP_WORDS, to_query_terms
-from ..readers.nlm_lists import NamePair
+from ..readers.nlm_lists import SynonymPair
 from .ranking import to_storable_text
 from .schema import DatabaseConnections, names
 
@@ -122,7 +122,7 @@ class NameTables(DatabaseConnections):
         with self.writing() as connection:
             connection.execute(text(_ADD_SQL), rows)
 
-    def import_names(self, called: Iterable[NamePair]) -> int:
+    def import_names(self, called: Iterable[SynonymPair]) -> int:
         """Store the alternative names from NLM's lists; return their number.
 
         Names of the corpus itself come before them.
@@ -153,7 +153,7 @@ class NameTables(DatabaseConnections):
         return found
 
 
-def _to_storable_name(one: NamePair) -> AlternativeName | None:
+def _to_storable_name(one: SynonymPair) -> AlternativeName | None:
     name = one.name[:_MAX_NAME_CHARS]
     if one.kind == "journal":
         made = AlternativeName("journal", fold_journal_name(one.written), name)
@@ -295,13 +295,13 @@ def _drop_equivalent_names(
             yield name, papers
 
 
-def merge_hits(found: Sequence[Sequence[Hit]], limit: int) -> list[Hit]:
+def merge_hits(found: Sequence[Sequence[PassageHit]], limit: int) -> list[PassageHit]:
     """Merge the hits of a question and its alternatives, and return the best *limit*."""
-    best: dict[str, Hit] = {}
+    best: dict[str, PassageHit] = {}
     for number, hits in enumerate(found):
         for hit in hits:
             score = hit.score * (REWORDED_WEIGHT if number else 1.0)
             known = best.get(hit.uuid)
             if known is None or score > known.score:
-                best[hit.uuid] = Hit(hit.uuid, hit.paper, score, hit.sim, hit.bm25)
+                best[hit.uuid] = PassageHit(hit.uuid, hit.paper, score, hit.sim, hit.bm25)
     return sorted(best.values(), key=lambda hit: (-hit.score, hit.uuid))[:limit]

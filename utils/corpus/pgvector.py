@@ -24,7 +24,7 @@ from sqlalchemy import Connection, Engine, text
 
 from ..command_line import command_line
 from ..errors import StoreFailed
-from ..model.passage import Filters, Hit, Passage
+from ..model.passage import Filters, Passage, PassageHit
 from ..outline.terms import to_index_terms, to_query_terms
 from .finders import FinderStatus
 from .ranking import (
@@ -198,7 +198,7 @@ class PgvectorFinder:
 
     def search(
         self, query: str, vector: NDArray[np.float32] | None, limit: int, filters: Filters
-    ) -> list[Hit]:
+    ) -> list[PassageHit]:
         """Return the best passages by words and, with a vector, by meaning.
 
         Raises

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ..command_line import command_line
 from ..errors import InvariantFailed
-from ..model.passage import Hit
+from ..model.passage import PassageHit
 from ..system.plain_text import replace_surrogates
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def compute_term_share(asked: Sequence[str], held: Collection[str]) -> float:
 
 def fuse_scores(
     by_words: Sequence[Scored], by_meaning: Sequence[Scored], share: float, limit: int
-) -> list[Hit]:
+) -> list[PassageHit]:
     """Return the best *limit* hits by words and meaning combined; ties are sorted by UUID.
 
     Parameters
@@ -83,7 +83,9 @@ def fuse_scores(
         for uuid in papers
     }
     best = sorted(scores, key=lambda uuid: (-scores[uuid], uuid))[: max(0, limit)]
-    return [Hit(uuid, papers[uuid], scores[uuid], sim.get(uuid), bm25.get(uuid)) for uuid in best]
+    return [
+        PassageHit(uuid, papers[uuid], scores[uuid], sim.get(uuid), bm25.get(uuid)) for uuid in best
+    ]
 
 
 def to_vector_rows(vectors: Any, passages: Sequence[Passage], dim: int) -> NDArray[np.float32]:

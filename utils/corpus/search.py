@@ -35,7 +35,7 @@ from ..errors import BadRequest, EmbeddingsFailed, EmptyStore, NotFound
 from ..model.identifiers import Ids
 from ..model.paper import Paper, Version
 from ..model.passage import Filters
-from ..model.tabular import Table, Tabular
+from ..model.tabular import Table, TabularResult
 from ..outline.terms import to_query_terms
 from ..system.plain_text import prepare_query_text
 from .names import AlternativeQuestion, build_alternative_questions, merge_hits
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..model.passage import Hit, Passage
+    from ..model.passage import Passage, PassageHit
     from ..shelf import Shelf
     from .database import CorpusDatabase
     from .finders import FinderStatus
@@ -92,7 +92,7 @@ class ScoredPassage:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Tabular):
+class Answer(TabularResult):
     """Passages, best first, and warnings about the search.
 
     ``wordings`` are the alternative wordings that were searched, too.
@@ -335,7 +335,7 @@ def _embed_query(
 
 
 def _read_hit_passages(
-    hits: Sequence[Hit], corpus: Searchable, filters: Filters
+    hits: Sequence[PassageHit], corpus: Searchable, filters: Filters
 ) -> Iterator[ScoredPassage]:
     """Yield the hits as passages that the database has now."""
     passages = corpus.database.get_passages([hit.uuid for hit in hits])

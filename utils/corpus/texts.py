@@ -21,8 +21,8 @@ from ..model.identifiers import Ids
 from ..model.paper import Kind, Paper, StoredPaper
 from ..model.passage import Passage
 from ..model.permissions import get_permissions
-from ..model.versions import rank_text
-from ..outline.cut import RULES_VERSION, split_passages
+from ..model.versions import build_text_sort_key
+from ..outline.cut import RULES_VERSION, split_into_passages
 from ..shelf.paper_file import TEXT, strip_ending
 from .finders import SharedFacts, list_remote_hosts
 from .stored_records import MARK_CHARS, LivingRecords, RecordState, Source, day_to_timestamp
@@ -106,7 +106,7 @@ class PaperText:
 
     def split_into_passages(self, shelf: SearchedTexts) -> list[Passage]:
         """Return the passages of the text."""
-        return split_passages(
+        return split_into_passages(
             self.read(shelf),
             paper=self.key,
             title=self.paper.title,
@@ -271,7 +271,7 @@ class CorpusTexts:
 
     def _rank_entry(self, entry: ShelfEntry) -> tuple[bool, bool, bool, int]:
         stored = self.corpus.shelf.find_by_file(entry.file)
-        return rank_text("published", stored) if stored else (False, False, False, 0)
+        return build_text_sort_key("published", stored) if stored else (False, False, False, 0)
 
     def _is_shareable(self, entry: ShelfEntry) -> bool:
         """Return whether the text is a full text that may be sent to the remote hosts."""

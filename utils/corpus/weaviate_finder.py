@@ -32,7 +32,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from ..command_line import install_command
 from ..errors import NotConfigured, WeaviateFailed
-from ..model.passage import Filters, Hit, Passage
+from ..model.passage import Filters, Passage, PassageHit
 from ..outline.terms import to_index_terms, to_query_terms
 from .finders import FinderStatus, SharedFacts
 from .ranking import (
@@ -205,7 +205,7 @@ class WeaviateFinder:
 
     def search(
         self, query: str, vector: NDArray[np.float32] | None, limit: int, filters: Filters
-    ) -> list[Hit]:
+    ) -> list[PassageHit]:
         """Return the best passages by words and, with a vector, by meaning.
 
         Raises

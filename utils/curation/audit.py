@@ -37,7 +37,7 @@ from ..errors import BadContent, BadRequest, NotFound, StoreFailed
 from ..harvest.jobs import Ledgers
 from ..model.identifiers import Ids
 from ..model.paper import Fetched, StoredPaper
-from ..model.verdicts import Comparison
+from ..model.verdicts import ComparisonData
 from ..readers import JUDGE_VERSION, Read, judge_fetched_response
 from ..readers.reader_processes import read_and_judge_in_child
 from ..shelf import ADOPTED, Shelf, add_judgement, rejudge_text
@@ -286,9 +286,9 @@ def judge_stored(
         The file cannot be read.
     """
     words = shelf.list_journal_word_counts(stored.paper, Path(stored.path).name)
-    read = partial(read, comparison=Comparison(journal_words=words))
+    read = partial(read, comparison=ComparisonData(journal_words=words))
     raw = _read_raw(stored, shelf)
-    if raw and raw.ours and formats.is_own_extractor(raw.extractor):
+    if raw and raw.ours and formats.is_built_in_reader(raw.extractor):
         return add_judgement(stored, judge_fetched_response(raw.fetched, stored.paper, read))
     return rejudge_text(stored, shelf.read_text(stored), read)
 
@@ -455,7 +455,7 @@ def renew_texts(shelf: Shelf, *, everything: bool = False) -> Iterator[Renewal]:
             continue
         if not everything and raw.extractor == formats.get_extractor_name(raw.fetched.media):
             continue
-        if not formats.is_own_extractor(raw.extractor):
+        if not formats.is_built_in_reader(raw.extractor):
             detail = (
                 f"{raw.extractor} read it better than Papershelf's reader (download --force "
                 "fetches the text again)"

@@ -18,7 +18,7 @@ from ..errors import BadRequest
 from ..model.paper import Role, Section, StoredPaper
 from ..model.passage import Anchor
 from ..outline import find_outermost_sections
-from ..outline.sections import find_cut_position
+from ..outline.sections import find_slice_end
 from ..outline.terms import FTS5, to_index_terms, to_query_terms
 from ..shelf import Shelf
 from .reading import find_sections, open_text
@@ -209,7 +209,7 @@ def _fill_excerpt(text: _Text, share: int) -> Excerpt:
         if len(said) > room and (taken or room < 1):
             continue
         if len(said) > room:
-            said = f"{said[: find_cut_position(said, 0, room)].rstrip()}{_CUT}"
+            said = f"{said[: find_slice_end(said, 0, room)].rstrip()}{_CUT}"
         taken[one.name] = said
         left -= text.measure_block(one)
     shown = [one for one in text.blocks if one.name in taken]

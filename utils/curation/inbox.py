@@ -202,7 +202,7 @@ class Inbox:
             return None
         paper, bad = refused[0]
         claims = read_document(found)  # has a text: it was read before
-        document = formats.add_provenance(claims, found.fetched, paper)
+        document = formats.add_provenance_fields(claims, found.fetched, paper)
         accepted = replace(document, verdict="by_hand", evidence=self.accepting)
         done = self._file_text(path, found, paper, accepted)
         if done.detail != self.accepting:  # the shelf has better

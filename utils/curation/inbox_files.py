@@ -236,9 +236,9 @@ def read_document(found: InboxFile) -> Document:
     BadContent
         No text can be read in it.
     """
-    reader = formats.import_reader(found.fetched.media)
+    reader = formats.import_reader_module(found.fetched.media)
     try:
-        document: Document = reader.read(found.fetched)
+        document: Document = reader.read_document(found.fetched)
     except BadContent as bad:
         if bad.outcome != "scanned":
             raise

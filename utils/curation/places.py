@@ -18,7 +18,7 @@ from ..errors import BadRequest, NotFound, StoreFailed
 from ..model.paper import StoredPaper
 from ..model.passage import Anchor, SourcePlace
 from ..outline.blocks import build_anchors
-from ..readers.source_words import WordFinder, extract_source_words
+from ..readers.source_words import SourcePassageFinder, extract_source_words
 from ..shelf import Shelf
 from ..shelf.record import RawAnswer
 from ..system import safe_files
@@ -106,7 +106,7 @@ def _find_places(text: str, anchors: Iterable[Anchor], raw: RawAnswer) -> tuple[
     source = extract_source_words(raw.fetched)
     if source is None:
         return tuple(anchors)
-    finder = WordFinder(source)
+    finder = SourcePassageFinder(source)
     return tuple(
         replace(one, sources=finder.find_places(text[one.start : one.end])) for one in anchors
     )

@@ -21,7 +21,7 @@ from ..model.identifiers import Ids
 from ..model.paper import Kind, Section, StoredPaper, Version
 from ..model.passage import Anchor
 from ..outline import (
-    Float,
+    FigureOrTable,
     build_outline,
     collect_declared_section_types,
     find_figures_and_tables,
@@ -29,11 +29,11 @@ from ..outline import (
     find_roles,
     iterate_sections_with_own_roles,
     parse_role,
-    strip_title_marks,
+    strip_title_numbering,
     to_title_key,
 )
 from ..outline.blocks import build_anchors
-from ..outline.sections import find_cut_position
+from ..outline.sections import find_slice_end
 from ..shelf import Shelf
 from ..shelf.shelf import TextFile
 from ..system.plain_text import shorten
@@ -61,7 +61,7 @@ class OpenedText:
         return tuple(build_anchors(self.text))
 
     @cached_property
-    def floats(self) -> tuple[Float, ...]:
+    def floats(self) -> tuple[FigureOrTable, ...]:
         """The figures and tables of the text."""
         return tuple(find_figures_and_tables(self.text, self.sections))
 
@@ -200,7 +200,7 @@ def read_passage(
     text, parts = opened.text, opened.sections
     if section:
         text = _insert_floats(opened, find_sections(section, parts))
-    end = find_cut_position(text, start, max_chars)
+    end = find_slice_end(text, start, max_chars)
     return Reading(
         title=stored.paper.title,
         kind=stored.kind,
@@ -300,7 +300,7 @@ def find_sections(wanted: str, parts: Sequence[Section]) -> list[Section]:
     BadRequest
         There is none.
     """
-    role, sought = parse_role(wanted), to_title_key(strip_title_marks(wanted))
+    role, sought = parse_role(wanted), to_title_key(strip_title_numbering(wanted))
     ways: tuple[Callable[[], list[Section]], ...] = (
         lambda: find_outermost_sections(parts, role) if role else [],
         lambda: _find_section(sought, parts, str.__eq__),
@@ -335,5 +335,7 @@ def _find_section(
     sought: str, parts: Sequence[Section], fits: Callable[[str, str], bool]
 ) -> list[Section]:
     """Return the section with a name, preferably not a section of the abstract."""
-    fitting = [part for part in parts if fits(to_title_key(strip_title_marks(part.title)), sought)]
+    fitting = [
+        part for part in parts if fits(to_title_key(strip_title_numbering(part.title)), sought)
+    ]
     return sorted(fitting, key=lambda part: ("abstract" in part.roles, part.level))[:1]

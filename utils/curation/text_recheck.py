@@ -43,7 +43,7 @@ from ..model.versions import (
     VERSION_NAMES,
     get_shelf_version,
     is_only_preprint,
-    satisfies_request,
+    is_request_satisfied,
 )
 from ..search.same_paper import judge_pair
 from ..sources import ask_and_isolate_failures
@@ -139,7 +139,7 @@ def list_lacking_files(
 
 
 def _is_lacking(stored: StoredPaper) -> bool:
-    is_published = satisfies_request("published", stored) and not stored.is_preprint
+    is_published = is_request_satisfied("published", stored) and not stored.is_preprint
     return not is_published or stored.is_doubtful
 
 

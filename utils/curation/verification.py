@@ -28,7 +28,7 @@ from ..lists.documents import get_csl_fields, get_csl_ids
 from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched, Paper, Verdict, paper_from_row, to_row
 from ..model.verdicts import Outcome, verdict_to_outcome
-from ..readers.child_processes import ChildFailed, ChildPool, serve_jobs
+from ..readers.child_processes import ChildPool, ChildReadError, serve_jobs
 from ..system.named_files import build_unreadable_error, require_existing_file
 from ..system.plain_text import one_line
 from . import inbox_files
@@ -244,8 +244,8 @@ def _verify_in_child(pair: Pair) -> Verification | PaperError:
         "url": pair.url,
     }
     try:
-        answer = _get_reader_pool().read_bytes(json.dumps(job).encode())
-    except ChildFailed as error:
+        answer = _get_reader_pool().read_in_idle_child(json.dumps(job).encode())
+    except ChildReadError as error:
         return _to_refusal(pair.file, _build_unreadable_error(str(error)), "unknown")
     if wrong := answer.get("error"):
         return BadRequest(wrong["message"], wrong["hint"], file=pair.file)

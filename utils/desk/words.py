@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..model.paper import Attempt, Kind, StoredPaper
-from ..model.verdicts import MEANINGS, Reason
+from ..model.verdicts import MEANINGS, MissingTextReason
 from ..reports.labels import get_reason, get_route_label
 
 KIND_NAMES: dict[Kind, str] = {
@@ -12,12 +12,12 @@ KIND_NAMES: dict[Kind, str] = {
     "record": "Record only",
     "rejected": "Rejected text",
 }
-_WHOLE = Reason(
+_WHOLE = MissingTextReason(
     "Whole paper",
     "The text was judged to be the whole paper, and to be this paper.",
     "",
 )
-_BY_HAND = Reason("Decided by hand", "A person decided about this text.", "")
+_BY_HAND = MissingTextReason("Decided by hand", "A person decided about this text.", "")
 _OUTCOMES = {
     "saved": "gave the text",
     "skipped": "was not asked",
@@ -25,7 +25,7 @@ _OUTCOMES = {
 }
 
 
-def describe_verdict(verdict: str) -> Reason:
+def describe_verdict(verdict: str) -> MissingTextReason:
     """Return the name, meaning and advice of a verdict."""
     if verdict == "full_text":
         return _WHOLE

@@ -35,7 +35,7 @@ from ..model.paper import (
     is_within_seconds,
     utc_now,
 )
-from ..model.verdicts import Copy
+from ..model.verdicts import TextCopy
 from ..model.versions import (
     OTHER_VERSION,
     VERSION_NAMES,
@@ -44,7 +44,7 @@ from ..model.versions import (
     infer_requested_version,
     is_accepted_version,
     is_only_preprint,
-    satisfies_request,
+    is_request_satisfied,
 )
 from ..settings import Settings
 from ..shelf import is_identified_by_name_only
@@ -129,7 +129,7 @@ class Climb:
     standing: Mapping[str, Sequence[Attempt]] = field(default_factory=dict)
     texts: list[StoredPaper] | None = None
     names: Ids = field(default_factory=Ids)
-    copies: list[Copy] | None = None
+    copies: list[TextCopy] | None = None
 
     @property
     def paper(self) -> Paper:
@@ -267,7 +267,7 @@ def find_servable(climb: Climb, rungs: Sequence[Rung], settings: Settings) -> St
         return None
     if climb.record is None and is_identified_by_name_only(stored) and not request.offline:
         return None
-    is_served = satisfies_request(request.wants, stored)
+    is_served = is_request_satisfied(request.wants, stored)
     if request.retry:
         return stored if is_served else None
     if request.offline or (is_served and not stored.is_doubtful):

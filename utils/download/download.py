@@ -23,8 +23,8 @@ from ..model.paper import (
     Version,
     find_answered_routes,
 )
-from ..model.tabular import Table, Tabular
-from ..model.versions import UNPUBLISHED_VERSIONS, VERSION_NAMES, satisfies_request
+from ..model.tabular import Table, TabularResult
+from ..model.versions import UNPUBLISHED_VERSIONS, VERSION_NAMES, is_request_satisfied
 from .climb import Ask, Climb, DownloadRequest, Fail, Rung, Serve, Settle, Wait, find_valid_attempts
 from .ladder import Ladder, Step, get_lease_name
 from .records import look_up
@@ -37,7 +37,7 @@ _PATIENCE_S = 10.0  # for turns at sites, while another one may have the text at
 
 
 @dataclass(frozen=True, slots=True)
-class Download(Tabular):
+class Download(TabularResult):
     """The result of a download.
 
     ``cached`` says that the file was on the shelf already and nobody was asked, or nobody had
@@ -96,7 +96,7 @@ class Download(Tabular):
     @property
     def _stand_in_note(self) -> str:
         """A note on a text of another version than the one asked for; else empty."""
-        if satisfies_request(self.wants, self.stored):
+        if is_request_satisfied(self.wants, self.stored):
             return ""
         return (
             f" The {VERSION_NAMES[self.wants]} was not found, so this is used instead. It is "

@@ -25,8 +25,8 @@ from ..http import Web
 from ..judges.comparison import measure_copy
 from ..model.identifiers import Ids
 from ..model.paper import Attempt, Author, Document, Fetched, Paper, StoredPaper, Version
-from ..model.verdicts import Comparison, Copy
-from ..model.versions import OTHER_VERSION, VERSION_NAMES, is_accepted_version, satisfies_request
+from ..model.verdicts import ComparisonData, TextCopy
+from ..model.versions import OTHER_VERSION, VERSION_NAMES, is_accepted_version, is_request_satisfied
 from ..shelf import Shelf, get_body, is_foreign_text, is_identified_by_name_only, rejudge_text
 from ..sources import Source, ask_and_isolate_failures
 from ..sources.source import list_local_routes
@@ -46,7 +46,7 @@ class Step:
 
     paper: Paper
     wants: Version = "published"
-    copies: list[Copy] = field(default_factory=list)
+    copies: list[TextCopy] = field(default_factory=list)
     attempts: list[Attempt] = field(default_factory=list)
     fetched: Fetched | None = None
     document: Document | None = None
@@ -119,7 +119,7 @@ class Ladder:
             climb.copies = [*map(self._describe_copy, climb.full_texts())]
         return Step(climb.paper, climb.request.wants, climb.copies)
 
-    def _describe_copy(self, stored: StoredPaper) -> Copy:
+    def _describe_copy(self, stored: StoredPaper) -> TextCopy:
         return measure_copy(get_body(self.shelf.read_text(stored)), stored.via, stored.version)
 
     def start_climb(self, request: DownloadRequest, **known: Any) -> Climb:
@@ -204,13 +204,13 @@ class Ladder:
             candidate = replace(candidate, version=rung.route.version)
         try:
             words = self.shelf.list_journal_word_counts(step.paper)
-            comparison = Comparison(tuple(step.copies), words)
+            comparison = ComparisonData(tuple(step.copies), words)
             document = self.read(candidate, step.paper, comparison=comparison)
             self._raise_if_rejected(step.paper.ids, document)
         except BadContent as bad:
             self.shelf.quarantine_content(step.paper.ids, candidate, bad.outcome, bad.message)
             if part := bad.details.get("copy"):
-                step.copies.append(Copy(**part))
+                step.copies.append(TextCopy(**part))
             step.note(rung.via, bad.outcome, bad.text, candidate.url, candidate.status)
             return False
         step.fetched, step.document = candidate, document
@@ -248,7 +248,7 @@ class Ladder:
         """
         stored = climb.stored
         if stored and stored.kind == "full_text":
-            if satisfies_request(climb.request.wants, stored):
+            if is_request_satisfied(climb.request.wants, stored):
                 return replace(stored, attempts=tuple(climb.tried))
             return self.shelf.record_attempts(stored, climb.tried)
         paper = climb.paper

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..errors import BadRequest, NotAvailable
 from ..http import Web
 from ..model.identifiers import Ids
-from ..outline.sections import find_cut_position
+from ..outline.sections import find_slice_end
 from ..sources.bioc import Paragraph, fetch_article
 from ..system.plain_text import shorten
 
@@ -75,7 +75,7 @@ def read_article_text(
     parts = _group_text_by_section(found.paragraphs)
     chosen = _match_section_name(section, tuple(parts)) if section.strip() else ""
     text = parts[chosen] if chosen else "\n\n".join(parts.values())
-    end = find_cut_position(text, start, max_chars)
+    end = find_slice_end(text, start, max_chars)
     return ArticleText(
         ids=found.ids,
         license=found.license,

@@ -20,7 +20,7 @@ from typing import Any
 
 from ..errors import BadContent, EntrezFailed, NotAvailable, SourceMiss, Unreachable
 from ..http import Answer, Web
-from ..readers.safe_xml import parse_xml
+from ..readers.safe_xml import parse_untrusted_xml
 from ..sources.eutils import run_efetch
 from ..sources.eutils_services import MISSING_SUMMARY, Summaries, run_esummary
 from ..sources.loose_json import to_dict, to_text
@@ -389,7 +389,7 @@ def _split_xml_records(body: bytes, *, counted: bool) -> RecordTexts:
     body = _ABSENT_BYTES.sub(b"", body)
     if not body.strip():
         return RecordTexts(())
-    root = parse_xml(body)
+    root = parse_untrusted_xml(body)
     if root.tag in {"eFetchResult", "html", "HTML"}:
         raise BadContent(f"What came is <{root.tag}>, not records.", verdict="error_page")
     head, tail = _split_root_tags(root)

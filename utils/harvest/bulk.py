@@ -44,8 +44,8 @@ from ..lists.pasted import Entry
 from ..model.identifiers import Ids
 from ..model.job import find_most_informative_failure
 from ..model.paper import Attempt, Document, Paper, StoredPaper, Version, find_answered_routes
-from ..model.verdicts import Copy
-from ..model.versions import OTHER_VERSION, infer_requested_version, satisfies_request
+from ..model.verdicts import TextCopy
+from ..model.versions import OTHER_VERSION, infer_requested_version, is_request_satisfied
 from ..readers.reader_processes import read_and_judge_in_child
 from ..search.resolve import Resolution, resolve_entries
 from ..shelf import get_body, is_identified_by_name_only
@@ -121,7 +121,7 @@ class _Run:
         # The requested version of a paper, unless it is the published one.
         self._wanted_versions: dict[int, Version] = {}
         # Texts to compare later texts with, by the number of the paper.
-        self._copies: dict[int, list[Copy] | None] = {}
+        self._copies: dict[int, list[TextCopy] | None] = {}
         self._stopped = threading.Event()
         self.status = StatusReporter(ledger, self.lanes, self.outages, ladder.rungs, ladder.web)
 
@@ -385,7 +385,7 @@ class _Run:
     def _end_if_shelved(self, number: int, climb: Climb) -> bool:
         """End a paper whose text is on the shelf by now; return whether the text is there."""
         stored = climb.stored
-        if stored is None or not satisfies_request(climb.request.wants, stored):
+        if stored is None or not is_request_satisfied(climb.request.wants, stored):
             return False
         with self._isolate_errors(number):
             self._end_paper(number, stored, self._find_unrecorded(number, stored))

@@ -27,9 +27,9 @@ from ..download.ladder import Ladder
 from ..errors import BadRequest, NothingFound, StoreFailed
 from ..lists.pasted import Entry, build_no_identifier_error, merge_duplicate_entries
 from ..model.identifiers import Ids
-from ..model.job import HARVESTED_COLUMNS, Coverage, Harvested, Job, PaperSelection, Search
+from ..model.job import HARVESTED_COLUMNS, Coverage, Harvested, Job, JobSearch, PaperSelection
 from ..model.paper import Paper, StoredPaper, Verdict, format_timestamp, utc_now
-from ..model.tabular import ResultList, Table, Tabular
+from ..model.tabular import ResultList, Table, TabularResult
 from ..model.versions import UNPUBLISHED_VERSIONS
 from ..search.pubmed.search import EveryHit, find_every_pmid
 from ..shelf import Shelf, get_body
@@ -65,7 +65,7 @@ RequestedPapers = Iterable["str | int | Ids | Entry"]
 
 @reject_wrong_options()
 @dataclass(frozen=True, slots=True)
-class Harvest(Tabular):
+class Harvest(TabularResult):
     """A job on a shelf; iterating over a harvest runs the job and yields its progress.
 
     Examples
@@ -399,10 +399,10 @@ def open_query_job(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
     return Ledger.create(path, job, entries)
 
 
-def _record_pubmed_search(query: Query, found: EveryHit) -> Search:
+def _record_pubmed_search(query: Query, found: EveryHit) -> JobSearch:
     """Return the record of a PubMed search."""
     hits = found.total
-    return Search("pubmed", "PubMed", query.text, found.effective_query, hits, hits, utc_now())
+    return JobSearch("pubmed", "PubMed", query.text, found.effective_query, hits, hits, utc_now())
 
 
 def _add_new_hits(
@@ -467,7 +467,9 @@ def open_list_job(entries: Iterable[Entry], title: str, ladder: Ladder, *, most:
         duplicates=once.duplicates,
         begun_at=utc_now(),
         notes=tuple(notes),
-        searches=(Search("", title, hits=len(entries), taken=len(entries), searched_at=utc_now()),),
+        searches=(
+            JobSearch("", title, hits=len(entries), taken=len(entries), searched_at=utc_now()),
+        ),
     )
     return Ledger.create(path, job, papers)
 

@@ -28,7 +28,7 @@ from ..lists.pasted import Entry
 from ..media import is_image_name, pick_best_formats, read_stored_objects
 from ..model.identifiers import Ids
 from ..model.paper import ObjectKind, Paper
-from ..model.versions import infer_requested_version, satisfies_request
+from ..model.versions import infer_requested_version, is_request_satisfied
 from ..search.pubmed.search import count_by_filter, search
 from ..sources import Query, Source
 from ..sources.pmc import list_media_sizes
@@ -238,7 +238,7 @@ def _is_held(entry: Entry, ladder: Ladder) -> bool:
     """Return whether the requested version of a paper is on the shelf."""
     wants = infer_requested_version(Ids.maybe(entry.asked))
     held = ladder.shelf.find_text(entry.ids, wants)
-    return held is not None and satisfies_request(wants, held)
+    return held is not None and is_request_satisfied(wants, held)
 
 
 def _measure_doi_shares(papers: Sequence[Paper]) -> tuple[float, float]:

@@ -17,7 +17,7 @@ from ..http import Web
 from ..lists.described import parsed_paper_to_entry
 from ..lists.pasted import Entry, merge_duplicate_entries
 from ..model.identifiers import Ids
-from ..model.job import Search
+from ..model.job import JobSearch
 from ..model.paper import Paper, SearchResult, utc_now
 from ..search.fused_results import group_records
 from ..search.pubmed.search import find_every_pmid
@@ -58,7 +58,7 @@ class CollectedPapers:
     """
 
     papers: tuple[Entry, ...]
-    searches: tuple[Search, ...]
+    searches: tuple[JobSearch, ...]
     duplicates: int
     notes: tuple[str, ...]
     silent: tuple[tuple[int, str], ...] = ()
@@ -149,7 +149,7 @@ class _PaperCollector:
     ladder: Ladder
     entries: list[Entry] = field(default_factory=list)
     papers: list[Paper | None] = field(default_factory=list)
-    searches: list[Search] = field(default_factory=list)
+    searches: list[JobSearch] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def run_search(self, wanted: SiteQuery) -> None:
@@ -169,7 +169,7 @@ class _PaperCollector:
         self.notes += [f"{site}: {warning}" for warning in wanted.warnings]
         query, day = wanted.query.text, utc_now()
         self.searches.append(
-            Search(wanted.source.name, site, query, understood, hits, taken, searched_at=day)
+            JobSearch(wanted.source.name, site, query, understood, hits, taken, searched_at=day)
         )
 
     def _search_pubmed(self, wanted: SiteQuery) -> tuple[int, str]:
@@ -198,7 +198,7 @@ class _PaperCollector:
         for entry in entries:
             self._append_record(entry, entry.paper)
         taken = len(entries)
-        self.searches.append(Search("", name, "", "", taken, taken, searched_at=utc_now()))
+        self.searches.append(JobSearch("", name, "", "", taken, taken, searched_at=utc_now()))
 
     def _append_record(self, entry: Entry, paper: Paper | None) -> None:
         """Append a record and its paper."""

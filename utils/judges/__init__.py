@@ -9,11 +9,11 @@ Three outcomes (`..model.verdicts.verdict_to_outcome`):
 
 How to add a sign
 -----------------
-A sign is one reason to doubt a text: a `..model.verdicts.Sign` with a name, a weight, words for a
-person and the verdict if the sign refuses. A finder is a function that takes a `.signs.Case` (text,
-record, abstract and the `.evidence.Evidence`) and yields signs::
+A sign is one reason to doubt a text: a `..model.verdicts.Sign` with a name, a weight, a
+description and the verdict if the sign refuses. A finder is a function that takes a
+`.signs.JudgedCase` (text, record, abstract and the `.evidence.Evidence`) and yields signs::
 
-    def find_signs(case: Case) -> Iterator[Sign]:
+    def find_garbage_signs(case: JudgedCase) -> Iterator[Sign]:
         if (share := share_of_rare_words(case.document.markdown)) > GARBAGE_RARE_SHARE:
             yield Sign("garbage", REFUSE, f"{share:.0%} of the long words occur once", "scanned")
 

@@ -21,11 +21,11 @@ from typing import NamedTuple
 
 from ..model.verdicts import DOUBT, NOTHING, REFUSE, Sign
 from ..outline.sections import iterate_headings_and_paragraphs
-from ..outline.words import build_shingles, fold_words
+from ..outline.words import build_word_shingles, fold_words
 from . import thresholds as limits
 
 
-class _Body(NamedTuple):
+class _BodyWords(NamedTuple):
     words: list[str]
     pairs: set[tuple[str, str]]
 
@@ -112,9 +112,9 @@ def _find_commonest_short_words(words: list[str], most: int) -> set[str]:
     return {word for word, _ in small.most_common(most)}
 
 
-def _extract_body_words(markdown: str, abstract: list[str]) -> _Body:
+def _extract_body_words(markdown: str, abstract: list[str]) -> _BodyWords:
     """Return the words of all paragraphs except references and repetitions of the abstract."""
-    runs = build_shingles(abstract)
+    runs = build_word_shingles(abstract)
     words: list[str] = []
     pairs: set[tuple[str, str]] = set()
     for part, is_heading, text in iterate_headings_and_paragraphs(markdown):
@@ -122,16 +122,16 @@ def _extract_body_words(markdown: str, abstract: list[str]) -> _Body:
             continue
         paragraph = fold_words(text)
         if runs and len(
-            (paragraph_runs := build_shingles(paragraph)) & runs
+            (paragraph_runs := build_word_shingles(paragraph)) & runs
         ) > limits.REPEATED_PARAGRAPH_SHARE * len(paragraph_runs):
             continue
         words += paragraph
         pairs |= _collect_content_word_pairs(paragraph)
-    return _Body(words, pairs)
+    return _BodyWords(words, pairs)
 
 
 def _collect_content_word_pairs(words: list[str]) -> set[tuple[str, str]]:
-    """Return all pairs of neighbouring content words."""
+    """Return all pairs of neighbouring content words (no common short words)."""
     content = [
         word for word in words if len(word) >= limits.CONTENT_MIN_LETTERS and not word.isdigit()
     ]

@@ -15,25 +15,25 @@ from typing import Final, NoReturn
 
 from ..errors import BadContent
 from ..model.paper import Document, Paper, Verdict
-from ..model.verdicts import DOUBT, MEANINGS, NO_COMPARISON, Comparison, Sign
-from ..outline.sections import is_standard_title, iterate_headings_and_paragraphs
+from ..model.verdicts import DOUBT, MEANINGS, NO_COMPARISON, ComparisonData, Sign
+from ..outline.sections import is_standard_section_title, iterate_headings_and_paragraphs
 from ..outline.words import count_words
 from . import commentary, language, wholeness
 from . import thresholds as limits
 from .comparison import SHORT_KINDS
-from .comparison import find_signs as compare
+from .comparison import find_comparison_signs as compare
 from .evidence import Evidence, gather_evidence
 from .identity import Identity, judge_identity
-from .signs import Case, Finder, Finding, weigh_signs
+from .signs import Finder, Finding, JudgedCase, weigh_signs
 from .titles import count_distinctive_words, is_notice_title, measure_title_likeness
 from .walls import find_wall_in_title
 from .wholeness import count_pages_in_range, has_research_sections, is_from_footnote_era
 
 # Every finder of signs that part of a paper is missing or that a text is not the paper.
 FINDERS: Final[tuple[Finder, ...]] = (
-    wholeness.find_signs,
-    language.find_signs,
-    commentary.find_signs,
+    wholeness.find_incompleteness_signs,
+    language.find_language_signs,
+    commentary.find_commentary_signs,
 )
 
 
@@ -64,10 +64,10 @@ def raise_rejection(finding: Finding) -> NoReturn:
 def judge_document(
     document: Document,
     paper: Paper,
-    comparison: Comparison = NO_COMPARISON,
+    comparison: ComparisonData = NO_COMPARISON,
     same: Identity | None = None,
 ) -> Document:
-    """Return *document* with the verdict ``full_text`` or ``doubtful`` and the evidence for it.
+    """Return *document* with the verdict ``full_text`` or ``doubtful``, or reject it.
 
     *comparison* has other copies and other papers of the journal, if there is a shelf; *same* is
     the result of an earlier call of `judge_identity`.
@@ -97,7 +97,7 @@ def judge_document(
 
 
 def judge_completeness(document: Document, paper: Paper, signs: Sequence[Sign] = ()) -> Finding:
-    """Judge whether a text is a whole paper; *signs* about its identity are weighed, too."""
+    """Judge whether a text is a whole paper; *signs* about its identity are weighed as well."""
     if document.verdict != "full_text":  # the reader knows already, as of an XML cut off
         return Finding(document.verdict, document.evidence)
     if document.article_type:
@@ -112,7 +112,7 @@ def judge_completeness(document: Document, paper: Paper, signs: Sequence[Sign] =
         if _is_notice_by_record_or_title(document, paper)
         else _choose_abstract_to_compare(document, paper)
     )
-    case = Case(document, paper, abstract)
+    case = JudgedCase(document, paper, abstract)
     found = case.evidence
     if refusal := _judge_access_barrier(document, paper, found):
         return refusal
@@ -132,7 +132,7 @@ def judge_completeness(document: Document, paper: Paper, signs: Sequence[Sign] =
 
 
 def _judge_jats_text(document: Document, signs: Sequence[Sign]) -> Finding:
-    """Judge by the parts that JATS declares, unless the body is missing or repeats the abstract."""
+    """Judge by the parts that JATS declares; a body must exist and not repeat the abstract."""
     words = document.body_words
     research = document.article_type in ("research-article", "review-article")
     if not words or (research and words < limits.JATS_BODY_MIN_WORDS):
@@ -153,7 +153,7 @@ def _judge_jats_text(document: Document, signs: Sequence[Sign]) -> Finding:
 
 
 def _choose_abstract_to_compare(document: Document, paper: Paper) -> str:
-    """Return the abstract; a remark like *[This corrects the article …]* does not count.
+    """Return the abstract; a remark such as *[This corrects the article …]* is not an abstract.
 
     Without an abstract in the record, the text's own counts if it has the length of one.
     """
@@ -179,7 +179,7 @@ def _judge_access_barrier(document: Document, paper: Paper, found: Evidence) -> 
     words = found.prose
     if not walls or words >= limits.LONG_TEXT_WORDS:
         return None
-    if _has_id_or_title_of(document, paper):
+    if _has_id_or_title_of_paper(document, paper):
         if "paywall" in walls and len(_describe_evidence(found)) < 2:
             return Finding("paywall", f"an offer of access and {words} words besides the abstract")
         if (
@@ -205,7 +205,7 @@ def _find_announced_challenges(document: Document) -> set[str]:
     }
 
 
-def _has_id_or_title_of(document: Document, paper: Paper) -> bool:
+def _has_id_or_title_of_paper(document: Document, paper: Paper) -> bool:
     """Return whether the document has an identifier or the title of the paper."""
     return document.ids.shares(paper.ids) or (
         measure_title_likeness(paper.title, document.title) >= limits.SAME_TITLE_LIKENESS
@@ -214,7 +214,7 @@ def _has_id_or_title_of(document: Document, paper: Paper) -> bool:
 
 
 def _count_plausible_citations(found: Evidence) -> int:
-    """Return the number of works that the prose cites; 0 without a list that could contain them."""
+    """Return the number of works that the prose cites; 0 if no list could contain them."""
     by_number = len(found.cited) if 3 * len(found.cited) >= found.listed else 0
     cited = max(by_number if found.by_marks or found.listed else 0, found.named)
     return (
@@ -257,13 +257,15 @@ def _judge_missing_body(document: Document, paper: Paper, found: Evidence) -> Fi
     words, marks, named = (
         found.prose,
         _describe_evidence(found),
-        _has_id_or_title_of(document, paper),
+        _has_id_or_title_of_paper(document, paper),
     )
     evidence = ", ".join([f"{words} words besides the abstract", *marks])
     if words < limits.SECTIONED_MIN_WORDS:
         if found.repeated or document.abstract:
             return Finding("abstract_only", evidence)
-        return Finding(_choose_empty_verdict(document), f"{words} words, without the abstract")
+        return Finding(
+            _choose_verdict_without_text(document), f"{words} words, without the abstract"
+        )
     if (
         found.on_topic < limits.ABSTRACT_WORDS_USED_SHARE
         and not _count_plausible_citations(found)
@@ -309,7 +311,7 @@ def _judge_text_without_abstract(
         return (
             None
             if words >= limits.NOTE_MIN_WORDS
-            else Finding(_choose_empty_verdict(document), f"{words} words")
+            else Finding(_choose_verdict_without_text(document), f"{words} words")
         )
     is_short = _is_short_article_type(paper)
     least = (
@@ -321,18 +323,18 @@ def _judge_text_without_abstract(
     )
     least = min(least, limits.SHORT_KIND_MIN_WORDS) if is_short else least
     if words < least or found.repeated >= words:
-        return Finding(_choose_empty_verdict(document), f"{words} words of running text")
+        return Finding(_choose_verdict_without_text(document), f"{words} words of running text")
     if (
         not _count_plausible_citations(found)
         and words < limits.LONG_TEXT_WORDS
         and words < limits.RUNNING_TEXT_SHARE * _count_words_outside_links(found)
     ):
         return Finding(
-            _choose_empty_verdict(document),
+            _choose_verdict_without_text(document),
             f"{words} words of running text, less than the menus and lists around it",
         )
     # What the record calls a letter, and calls itself that letter, may speak of anything.
-    is_this_letter = is_short and _has_id_or_title_of(document, paper)
+    is_this_letter = is_short and _has_id_or_title_of_paper(document, paper)
     if (
         not is_this_letter
         and count_distinctive_words(paper.title) >= limits.TITLE_MIN_WORDS
@@ -350,14 +352,16 @@ def _judge_text_without_abstract(
             "of article"
         )
         return Finding(
-            "partial" if _has_id_or_title_of(document, paper) else "not_a_paper", evidence
+            "partial" if _has_id_or_title_of_paper(document, paper) else "not_a_paper", evidence
         )
     return None
 
 
 def _has_own_sections(found: Evidence) -> bool:
     """Return whether the text has at least two sections whose titles are not standard ones."""
-    own_sections = [part for part in found.body if part.prose and not is_standard_title(part.name)]
+    own_sections = [
+        part for part in found.body if part.prose and not is_standard_section_title(part.name)
+    ]
     return found.filled_sections > 2 and len(own_sections) > 1
 
 
@@ -389,7 +393,7 @@ def _is_paper_without_citations(document: Document, paper: Paper, found: Evidenc
     )
 
 
-def _choose_empty_verdict(document: Document) -> Verdict:
+def _choose_verdict_without_text(document: Document) -> Verdict:
     """Return the verdict for a document that contains no text of a paper."""
     if count_words(document.markdown) < limits.EMPTY_MAX_WORDS:
         return "empty"

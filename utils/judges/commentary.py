@@ -14,7 +14,7 @@ from ..model.verdicts import DOUBT, REFUSE, Sign
 from ..outline.sections import iterate_headings_and_paragraphs
 from ..outline.words import count_words, strip_markup
 from . import thresholds as limits
-from .signs import Case
+from .signs import JudgedCase
 from .titles import is_notice_title
 
 _MENTION: Final = re.compile(
@@ -51,7 +51,7 @@ _SUPPLEMENT: Final = re.compile(
 )
 
 
-def find_signs(case: Case) -> Iterator[Sign]:
+def find_commentary_signs(case: JudgedCase) -> Iterator[Sign]:
     """Yield the signs that a text is about a paper, or supplements it."""
     yield from _find_mention_signs(case)
     yield from _find_heading_signs(case)
@@ -60,7 +60,7 @@ def find_signs(case: Case) -> Iterator[Sign]:
         yield from _find_bullet_point_signs(case)
 
 
-def _find_mention_signs(case: Case) -> Iterator[Sign]:
+def _find_mention_signs(case: JudgedCase) -> Iterator[Sign]:
     """Yield a sign if a text often mentions "the authors" or "the study"."""
     found, title = case.evidence, case.paper.title or case.document.title
     if not found.abstract and (
@@ -78,7 +78,7 @@ def _find_mention_signs(case: Case) -> Iterator[Sign]:
     yield Sign("about the paper", weight, words, "not_a_paper")
 
 
-def _find_quotation_signs(case: Case) -> Iterator[Sign]:
+def _find_quotation_signs(case: JudgedCase) -> Iterator[Sign]:
     """Yield a sign if a text quotes several people, as news articles do."""
     text = case.evidence.text
     quotations = len(_SAID.findall(text))
@@ -88,7 +88,7 @@ def _find_quotation_signs(case: Case) -> Iterator[Sign]:
         yield Sign("news", DOUBT, f"quotes speakers {quotations} times", "not_a_paper")
 
 
-def _find_bullet_point_signs(case: Case) -> Iterator[Sign]:
+def _find_bullet_point_signs(case: JudgedCase) -> Iterator[Sign]:
     """Yield a sign if most of a text is bullet points, as on slides and posters."""
     points = 0
     for part, level, text in iterate_headings_and_paragraphs(case.document.markdown):
@@ -104,7 +104,7 @@ def _find_bullet_point_signs(case: Case) -> Iterator[Sign]:
         )
 
 
-def _find_heading_signs(case: Case) -> Iterator[Sign]:
+def _find_heading_signs(case: JudgedCase) -> Iterator[Sign]:
     """Yield a sign if most of a text is under headings of reviews, digests or supplements."""
     sections = [part for part in case.evidence.sections if part.part in ("body", "back")]
     words = sum(part.total for part in sections)

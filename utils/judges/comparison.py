@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from ..model.paper import Document, Version
-from ..model.verdicts import DOUBT, WEAK, Comparison, Copy, Sign
+from ..model.verdicts import DOUBT, WEAK, ComparisonData, Sign, TextCopy
 from ..outline.sections import (
     is_conclusion_title,
     is_methods_title,
@@ -48,14 +48,14 @@ def get_comparable_article_type(publication_types: Iterable[str]) -> str:
     return "review" if any("Review" in kind for kind in publication_types) else "research"
 
 
-def measure_copy(markdown: str, via: str, version: Version) -> Copy:
-    r"""Count the words, references and sections of a copy.
+def measure_copy(markdown: str, via: str, version: Version) -> TextCopy:
+    r"""Return the numbers of words and references, and the sections, of another copy of a text.
 
     >>> measure_copy("# Bees\n\n## Results\n\nThey flew.", "jina", "").sections
     ('Results',)
     """
     counted = measure_text(markdown)
-    return Copy(
+    return TextCopy(
         via,
         version,
         counted.body_words,
@@ -64,22 +64,24 @@ def measure_copy(markdown: str, via: str, version: Version) -> Copy:
     )
 
 
-def find_signs(document: Document, comparison: Comparison) -> Iterator[Sign]:
+def find_comparison_signs(document: Document, comparison: ComparisonData) -> Iterator[Sign]:
     """Yield the signs that a text lacks parts of another copy, or is short for its journal."""
     for copy in comparison.copies:
         yield from _find_copy_signs(document, copy)
     yield from _find_journal_signs(document.body_words, comparison.journal_words)
 
 
-def _find_copy_signs(document: Document, copy: Copy) -> Iterator[Sign]:
-    """Yield the signs from one copy; counts weigh less between a preprint and its article."""
+def _find_copy_signs(document: Document, copy: TextCopy) -> Iterator[Sign]:
+    """Yield the signs from one other copy; the counts of a preprint weigh less for its article."""
     is_same_version = (document.version or "published") == (copy.version or "published")
     theirs = f"the copy from {copy.via}"
     if document.body_words < limits.COPY_WORDS_SHARE * copy.words:
         words = f"{document.body_words} words; {theirs} has {copy.words}"
         yield Sign("shorter copy", DOUBT if is_same_version else WEAK, words)
     ours = _find_filled_section_headings(document.markdown)
-    lost = [name for name, is_part in _PARTS if _lacks_part_of_copy(ours, copy.sections, is_part)]
+    lost = [
+        name for name, is_part in _PARTS if _is_missing_part_of_copy(ours, copy.sections, is_part)
+    ]
     if lost:
         yield Sign("parts of a copy", DOUBT, f"{lost[0]} missing, which {theirs} contains")
     if (
@@ -91,7 +93,7 @@ def _find_copy_signs(document: Document, copy: Copy) -> Iterator[Sign]:
 
 
 def _find_filled_section_headings(markdown: str) -> tuple[str, ...]:
-    """Return the headings of the body that have text under them."""
+    """Return the headings of the body's sections that contain text."""
     found = []
     heading = ""
     for part, level, text in iterate_headings_and_paragraphs(markdown):
@@ -101,10 +103,10 @@ def _find_filled_section_headings(markdown: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _lacks_part_of_copy(
+def _is_missing_part_of_copy(
     ours: Sequence[str], theirs: Sequence[str], is_part: Callable[[str], bool]
 ) -> bool:
-    """Return whether a text divided by headings lacks a part that another copy has."""
+    """Return whether a text with headings lacks a part that another copy has."""
     is_divided = len(ours) >= limits.COPY_MIN_SECTIONS
     return is_divided and any(map(is_part, theirs)) and not any(map(is_part, ours))
 

@@ -139,8 +139,8 @@ _NUMBER: Final = re.compile(r"(\d{1,3})(?:\s?[\u2013\u2212-]\s?(\d{1,3}))?")
 
 
 @dataclass(slots=True)
-class Section:
-    """A heading with its level, and the number of words under it: of ``prose`` and in ``total``."""
+class MeasuredSection:
+    """A section: its heading and level, and its number of words: of ``prose`` and in ``total``."""
 
     name: str
     part: Part
@@ -151,7 +151,7 @@ class Section:
 
 @dataclass(slots=True)
 class Evidence:
-    """Counts and marks of a text; counts are words unless stated otherwise.
+    """The counts and marks by which a text is judged; counts are words unless stated otherwise.
 
     Attributes
     ----------
@@ -188,7 +188,7 @@ class Evidence:
     unended: int = 0
     repeated: int = 0
     kinds: Counter[Kind] = field(default_factory=Counter)
-    sections: list[Section] = field(default_factory=list)
+    sections: list[MeasuredSection] = field(default_factory=list)
     abstract: bool = False
     on_topic: float = 0.0
     cited: set[int] = field(default_factory=set)
@@ -205,7 +205,7 @@ class Evidence:
     text: str = ""
 
     @property
-    def body(self) -> list[Section]:
+    def body(self) -> list[MeasuredSection]:
         """The sections of the body."""
         return [section for section in self.sections if section.part == "body"]
 
@@ -216,22 +216,22 @@ class Evidence:
 
 
 def gather_evidence(document: Document, paper: Paper, abstract: str) -> Evidence:
-    """Return the evidence in a text fetched as *paper*; *abstract* is the paper's."""
-    reading = _EvidenceReader(abstract, paper if abstract else None)
+    """Return the evidence in a text that was fetched as *paper* with this *abstract*."""
+    reading = _EvidenceCollector(abstract, paper if abstract else None)
     for part, level, text in iterate_headings_and_paragraphs(document.markdown):
         if level:
             reading.add_heading(part, text, level)
         else:
             reading.add_paragraph(part, text)
     found = reading.finish_evidence(document.references)
-    found.on_topic = _measure_topic_word_share(
+    found.on_topic = _measure_share_of_topic_words_used(
         reading.used, f"{paper.title or document.title} {abstract}"
     )
     return found
 
 
-class _EvidenceReader:
-    """Gathers the evidence in one pass over the headings and blocks of a text."""
+class _EvidenceCollector:
+    """Collects the evidence in one pass over the headings and blocks of a text."""
 
     def __init__(self, abstract: str, paper: Paper | None) -> None:
         self.found = Evidence(abstract=bool(abstract))
@@ -251,13 +251,15 @@ class _EvidenceReader:
             self._abstract_runs |= _collect_four_word_runs(tuple(words))
 
     def add_heading(self, part: Part, text: str, level: int) -> None:
+        """Begin a new section; *part* is the part of the paper that the heading opens."""
         # Text after the list (comments, teasers) belongs to the site, not to the paper.
         part = "back" if part == "body" and self._words_of_list >= _LIST else part
         self.found.ends_in = part
-        self.found.sections.append(Section(text, part, level))
+        self.found.sections.append(MeasuredSection(text, part, level))
         self._small_print = 0
 
     def add_paragraph(self, part: Part, text: str) -> None:
+        """Count the words of a paragraph by their kind."""
         entries = _count_numbered_references(text)
         self._counted += entries
         part = "references" if entries else part
@@ -274,7 +276,7 @@ class _EvidenceReader:
             self.found.kinds[stretch.kind] += stretch.length
             if self.found.sections:
                 self.found.sections[-1].total += stretch.length
-            self._count_stretch_by_kind(part, stretch, is_list=bool(entries))
+            self._count_piece_by_kind(part, stretch, is_list=bool(entries))
             if stretch.kind != "prose":
                 self._waiting.clear()
         if part == "body" and not behind and self.found.prose - before >= _PARAGRAPH:
@@ -282,7 +284,7 @@ class _EvidenceReader:
             self.found.paragraphs += 1
             self.found.unended += _UNENDED.search(text[-200:]) is not None
 
-    def _count_stretch_by_kind(self, part: Part, stretch: ClassifiedPiece, is_list: bool) -> None:
+    def _count_piece_by_kind(self, part: Part, stretch: ClassifiedPiece, is_list: bool) -> None:
         if part == "references" and stretch.kind != "link":
             self._words_of_list += stretch.length
         if stretch.kind == "float":
@@ -301,7 +303,7 @@ class _EvidenceReader:
 
     def _add_prose(self, part: Part, stretch: ClassifiedPiece) -> None:
         found, opening = self.found, stretch.words[:_OPENING]
-        if opening in self._seen or self._repeats_abstract(stretch):
+        if opening in self._seen or self._is_repetition_of_abstract(stretch):
             found.repeated += stretch.length
             self._texts.append(stretch.text)  # the works that it cites are cited
             return
@@ -316,7 +318,7 @@ class _EvidenceReader:
         self._count_own_prose(stretch)
 
     def _add_prose_in_references(self, stretch: ClassifiedPiece) -> None:
-        """Add prose from the list: a wordy reference, or text that a PDF reader misplaced."""
+        """Add prose in the reference list: a wordy reference, or text misplaced by a PDF reader."""
         self._waiting.append(stretch)
         if len(self._waiting) < _IN_A_ROW:
             return
@@ -332,7 +334,7 @@ class _EvidenceReader:
         if found.sections:
             found.sections[-1].prose += stretch.length
 
-    def _repeats_abstract(self, stretch: ClassifiedPiece) -> bool:
+    def _is_repetition_of_abstract(self, stretch: ClassifiedPiece) -> bool:
         if not self._abstract_runs:
             return False
         runs = _collect_four_word_runs(stretch.words)
@@ -346,8 +348,8 @@ class _EvidenceReader:
         # Links may follow the list.
         listed = min(listed, max(self._words_of_list // _TERSE, found.numbered))
         found.listed = max(listed, self._loose, self._counted, found.kinds["reference"] // _ENTRY)
-        prose = _strip_link_brackets("\n".join(self._texts))
-        captions = _strip_link_brackets("\n".join(self._captions))
+        prose = _remove_link_brackets("\n".join(self._texts))
+        captions = _remove_link_brackets("\n".join(self._captions))
         found.text = text = f"{prose}\n{captions}" if captions else prose
         found.cited, found.by_marks, found.otherwise = find_cited_numbers(
             text, listed=bool(found.listed)
@@ -357,7 +359,7 @@ class _EvidenceReader:
         return found
 
 
-def _strip_link_brackets(text: str) -> str:
+def _remove_link_brackets(text: str) -> str:
     text = text.replace("\\", "").replace("*", "")
     text = _LINKED.sub("]", text).replace("[[", "[").replace("]]", "]")
     text = _APART.sub(r"\1", text)
@@ -409,7 +411,7 @@ def _find_last_consecutive_number(ordinals: list[str]) -> int:
     return last
 
 
-def _measure_topic_word_share(used: set[str], about: str) -> float:
+def _measure_share_of_topic_words_used(used: set[str], about: str) -> float:
     words = {
         word
         for part in split_into_classified_pieces(about)
@@ -448,7 +450,7 @@ def split_into_classified_pieces(block: str) -> Iterator[ClassifiedPiece]:
 
 
 def _classify_piece(text: str, known: Kind | None = None) -> ClassifiedPiece:
-    """Return a piece of text as a stretch of the *known* kind, or of the kind that its words show.
+    """Return a piece of text with its kind: the *known* one, or the one that its words suggest.
 
     >>> _classify_piece("We measured the growth of the mice after two weeks and found none.").kind
     'prose'
@@ -508,7 +510,7 @@ def _classify_uncased_text(plain: str, length: int) -> Kind:
 
 
 class CitedNumbers(NamedTuple):
-    """The numbers that a text cites, and whether the numbers are in brackets or superscript.
+    """The numbers that a text cites, and whether the text prints them in brackets or superscript.
 
     Numbers in another style (``otherwise``) may be citations, too, or number equations and
     compounds.
@@ -548,7 +550,7 @@ def iterate_bracketed_numbers(text: str) -> Iterator[int]:
 
 
 def iterate_reference_cells(table: str) -> Iterator[str]:
-    r"""Yield the cells of a markdown table's *References* column, whose numbers are unmarked.
+    r"""Yield the cells of a table's *References* column, whose numbers have no citation marks.
 
     >>> list(iterate_reference_cells("| Gene | Refs |\n|---|---|\n| miR-21 | 14,15 |"))
     ['14,15']

@@ -27,15 +27,15 @@ from ..model.paper import Document, Paper
 from ..model.verdicts import DOUBT, REFUSE, Sign
 from ..model.versions import PREPRINT_DOI
 from ..outline.sections import iterate_headings_and_paragraphs
-from ..outline.words import build_shingles, count_words, fold_words
+from ..outline.words import build_word_shingles, count_words, fold_words
 from . import thresholds as limits
 from .agreement import find_body_mismatch, is_in_other_language, is_in_same_language
 from .titles import (
     TitleDifference,
-    announces_correction,
     count_distinctive_words,
     find_title_difference,
     find_title_line,
+    is_correction_announced,
     is_notice_title,
     is_title_printed,
     measure_title_likeness,
@@ -74,7 +74,7 @@ class Identity:
 
 def judge_identity(document: Document, paper: Paper) -> Identity:
     """Judge whether *document* is a text of *paper*."""
-    likeness = Likeness(document, paper)
+    likeness = SimilarityMeasures(document, paper)
     clash = _find_conflicting_identifiers(document, paper)
     is_amendment = bool(document.pages) and _is_correction_instead_of_paper(document, paper)
     if document.ids.shares(paper.ids) and not is_amendment:
@@ -92,7 +92,7 @@ def judge_identity(document: Document, paper: Paper) -> Identity:
         and _is_printed_doi_plausible(likeness)
     ):
         return Identity("same", f"{likeness}; doi:{paper.ids.doi} is printed in it")
-    is_same = _is_version_with_other_doi(likeness) if clash else _is_same_by_likeness(likeness)
+    is_same = _is_version_with_other_doi(likeness) if clash else _is_same_by_similarity(likeness)
     is_open = (
         not (is_same or clash or likeness.has_other_abstract)
         and likeness.title_likeness >= limits.NEAR_TITLE_LIKENESS
@@ -100,8 +100,8 @@ def judge_identity(document: Document, paper: Paper) -> Identity:
     return Identity("same" if is_same else "unknown" if is_open else "other", evidence)
 
 
-class Likeness:
-    """Measures of how similar a text and a record are, each computed on first use."""
+class SimilarityMeasures:
+    """Measures of the similarity between a text and a record, each computed on first use."""
 
     def __init__(self, document: Document, paper: Paper) -> None:
         self.document = document
@@ -150,7 +150,7 @@ class Likeness:
     @property
     def is_announced_as_notice(self) -> bool:
         """True if a notice was requested and the text begins like a notice."""
-        announces = bool(self.document.pages) and announces_correction(
+        announces = bool(self.document.pages) and is_correction_announced(
             self.opening[: limits.NOTICE_OPENING_CHARS]
         )
         return announces and is_notice_title(self.paper.title)
@@ -166,7 +166,7 @@ class Likeness:
     def has_other_title_in_heading(self) -> bool:
         """True if the first heading is another title, and the record's is printed nowhere."""
         heading = _HEADING.search(self.opening)
-        printed = build_shingles(
+        printed = build_word_shingles(
             fold_words(self.opening)
         )  # an abstract in a page's tags is not printed
         agrees = measure_containment(self.paper.abstract, printed) >= limits.SOME_ABSTRACT_SHARE
@@ -209,7 +209,7 @@ class Likeness:
         """The share of the record's authors that the text names; None without authors."""
         if not self.families:
             return None
-        return measure_shared_authors(self.families, self.document.authors, self.opening)
+        return measure_shared_author_share(self.families, self.document.authors, self.opening)
 
     @property
     def has_printed_doi_and_author(self) -> bool:
@@ -217,7 +217,7 @@ class Likeness:
         dois = tuple({self.paper.ids.doi, self.document.ids.doi} - {""})
         is_named = any(doi.lower().startswith(dois) for doi in _DOI.findall(self.head))
         is_by_them = (
-            not self.families or measure_shared_authors(self.families, (), self.opening) > 0
+            not self.families or measure_shared_author_share(self.families, (), self.opening) > 0
         )
         return is_named and is_by_them
 
@@ -232,7 +232,7 @@ class Likeness:
     @cached_property
     def abstract_share(self) -> float | None:
         """The share of the abstract's wording in the text's opening; None without abstract."""
-        text = build_shingles(fold_words(f"{self.document.abstract}\n{self.opening}"))
+        text = build_word_shingles(fold_words(f"{self.document.abstract}\n{self.opening}"))
         abstracts = [self.paper.abstract, *(other for _, other in self.paper.other_abstracts)]
         shares = [
             measure_containment(abstract, text)
@@ -260,7 +260,7 @@ class Likeness:
         if paper.abstract:
             abstract = paper.abstract
             if (
-                measure_containment(text.abstract, build_shingles(fold_words(abstract)))
+                measure_containment(text.abstract, build_word_shingles(fold_words(abstract)))
                 >= limits.SCRAPED_ABSTRACT_SHARE
             ):
                 abstract = text.abstract
@@ -300,12 +300,14 @@ class Likeness:
 
 def measure_containment(part: str, whole: set[tuple[str, ...]]) -> float:
     """Return the share of the four-word runs of *part* that are also in *whole*, 0 to 1."""
-    runs = build_shingles(fold_words(part))
+    runs = build_word_shingles(fold_words(part))
     return len(runs & whole) / len(runs) if runs else 0.0
 
 
-def measure_shared_authors(ours: tuple[str, ...], theirs: tuple[str, ...], opening: str) -> float:
-    """Return the share of the first six authors named in *theirs* or in the text's opening."""
+def measure_shared_author_share(
+    ours: tuple[str, ...], theirs: tuple[str, ...], opening: str
+) -> float:
+    """Return the share of the first six authors whom *theirs* or the text's opening names."""
     names = [name for author in ours[:6] if len(name := " ".join(fold_words(author))) > 1]
     named = {name for author in theirs if (name := " ".join(fold_words(author)))}
     # Of a double name, or of names in full, often only the last part is printed.
@@ -322,8 +324,8 @@ def measure_shared_authors(ours: tuple[str, ...], theirs: tuple[str, ...], openi
 _NOTHING: Final = TitleDifference()
 
 
-def _judge_text_with_identifier(likeness: Likeness) -> Identity:
-    """Judge a text that carries an identifier of the paper."""
+def _judge_text_with_identifier(likeness: SimilarityMeasures) -> Identity:
+    """Return the verdict on a text that has an identifier of the paper."""
     ours, theirs = likeness.paper.ids.names(), likeness.document.ids.names()
     evidence = f"it gives {next(name for name in theirs if name in ours)} as its own identifier"
     signs = list(_find_other_paper_signs(likeness))
@@ -337,7 +339,7 @@ def _judge_text_with_identifier(likeness: Likeness) -> Identity:
     return Identity("same", evidence, tuple(signs))
 
 
-def _find_other_paper_signs(likeness: Likeness) -> Iterator[Sign]:
+def _find_other_paper_signs(likeness: SimilarityMeasures) -> Iterator[Sign]:
     """Yield the signs of another paper; none of 326 recorded texts of the right paper has one."""
     if likeness.body_mismatch_sign:
         yield likeness.body_mismatch_sign
@@ -363,7 +365,7 @@ def _is_correction_instead_of_paper(document: Document, paper: Paper) -> bool:
     The identifiers of a PDF come from its first page, and a correction prints the identifiers of
     the corrected paper.
     """
-    return announces_correction(
+    return is_correction_announced(
         document.markdown[: limits.NOTICE_OPENING_CHARS]
     ) and not is_notice_title(paper.title)
 
@@ -371,7 +373,7 @@ def _is_correction_instead_of_paper(document: Document, paper: Paper) -> bool:
 def _find_conflicting_identifiers(document: Document, paper: Paper) -> str:
     """Return the identifiers that differ; empty if a PDF only cites the work with that DOI."""
     clash = document.ids.clash(paper.ids)
-    if not clash or _have_related_dois(document, paper):
+    if not clash or _are_dois_related(document, paper):
         return ""
     doi = document.ids.doi
     is_cited = (
@@ -390,7 +392,7 @@ def _is_doi_printed(document: Document, doi: str, in_references: bool = False) -
     return bool(doi) and doi in re.sub(r"\s+", "", edges).lower()
 
 
-def _is_printed_doi_plausible(likeness: Likeness) -> bool:
+def _is_printed_doi_plausible(likeness: SimilarityMeasures) -> bool:
     """Return whether nothing contradicts a DOI that is printed somewhere in a PDF."""
     if likeness.is_announced_as_notice:
         return True
@@ -403,8 +405,8 @@ def _is_printed_doi_plausible(likeness: Likeness) -> bool:
     )
 
 
-def _have_related_dois(document: Document, paper: Paper) -> bool:
-    """Return whether both DOIs are versions of one paper, or one is the DOI of a part of it.
+def _are_dois_related(document: Document, paper: Paper) -> bool:
+    """Return whether both DOIs are versions of one paper, or one is the DOI of a part of the other.
 
     F1000's DOIs have version numbers; eLife and PLOS assign DOIs to abstracts and figures.
     """
@@ -414,7 +416,7 @@ def _have_related_dois(document: Document, paper: Paper) -> bool:
     return ours is not None and theirs is not None and ours[1] == theirs[1]
 
 
-def _is_version_with_other_doi(likeness: Likeness) -> bool:
+def _is_version_with_other_doi(likeness: SimilarityMeasures) -> bool:
     """Return whether a text with another DOI is a version of the paper.
 
     The wording of the abstract must agree. Without an abstract, a preprint with the same title and
@@ -440,8 +442,8 @@ def _is_version_with_other_doi(likeness: Likeness) -> bool:
     )
 
 
-def _is_same_by_likeness(likeness: Likeness) -> bool:
-    """Return whether the similarities identify the paper without the help of identifiers."""
+def _is_same_by_similarity(likeness: SimilarityMeasures) -> bool:
+    """Return whether the similarities identify the paper without its identifiers."""
     abstract, authors = likeness.abstract_share or 0.0, likeness.author_share or 0.0
     if abstract >= limits.SAME_ABSTRACT_SHARE:
         is_titled = (

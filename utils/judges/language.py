@@ -17,7 +17,7 @@ from ..model.paper import Verdict
 from ..model.verdicts import DOUBT, REFUSE, Sign
 from ..outline.words import UNSPACED
 from . import thresholds as limits
-from .signs import Case
+from .signs import JudgedCase
 
 _RUN: Final = re.compile(rf"{UNSPACED.pattern}{{2,}}")
 _LONG: Final = re.compile(r"[^\W_]{5,}")
@@ -26,7 +26,7 @@ _SOFT_HYPHEN: Final = "\u00ad"
 _UNKNOWN: Final = re.compile(r"[\ufffd\ue000-\uf8ff]")
 
 
-def find_signs(case: Case) -> Iterator[Sign]:
+def find_language_signs(case: JudgedCase) -> Iterator[Sign]:
     """Yield the signs that the text is not natural language, or has many misread letters."""
     text = case.evidence.text.replace(_SOFT_HYPHEN, "")
     verdict: Verdict = "scanned" if case.document.pages else "not_a_paper"
@@ -36,12 +36,12 @@ def find_signs(case: Case) -> Iterator[Sign]:
         weight = REFUSE if unknown > limits.UNKNOWN_LETTERS_SHARES[1] else DOUBT
         yield Sign("unknown letters", weight, words, verdict)
     sample = _sample_long_words(text)
-    once = _measure_single_use_share(sample)
+    once = _measure_share_of_unrepeated_words(sample)
     if any(len(sample) >= least and once > share for least, share in limits.GARBAGE_ONCE_SHARES):
         words = f"{once:.0%} of {len(sample)} long words occur only once, unlike normal language"
         yield Sign("garbage", REFUSE, words, verdict)
     elif len(sample) >= limits.GARBAGE_ONCE_SHARES[-1][0] and not _RUN.search(text):
-        misread = measure_misread_share(sample)
+        misread = measure_share_of_misread_words(sample)
         if misread > limits.MISREAD_WORDS_SHARE:
             words = f"{misread:.1%} of the long words look misread by one letter"
             yield Sign("misread letters", DOUBT, words, only_doubts=True)
@@ -56,21 +56,21 @@ def _sample_long_words(text: str) -> list[str]:
     return [word.lower() for word in _LONG.findall(text)[: limits.WORDS_SAMPLE]]
 
 
-def _measure_single_use_share(words: list[str]) -> float:
+def _measure_share_of_unrepeated_words(words: list[str]) -> float:
     """Return the share of the words that occur only once.
 
-    >>> _measure_single_use_share("light sleep light bees".split())
+    >>> _measure_share_of_unrepeated_words("light sleep light bees".split())
     0.5
     """
     return sum(count == 1 for count in Counter(words).values()) / max(1, len(words))
 
 
-def measure_misread_share(words: list[str]) -> float:
+def measure_share_of_misread_words(words: list[str]) -> float:
     """Return the share of rare words that differ from a frequent word in one inner letter.
 
     Endings are ignored, because many languages inflect words by them.
 
-    >>> measure_misread_share(["sample"] * 9 + ["samqle"])
+    >>> measure_share_of_misread_words(["sample"] * 9 + ["samqle"])
     0.1
     """
     uses = Counter(words)

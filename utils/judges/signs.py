@@ -31,8 +31,8 @@ class Finding:
 
 
 @dataclass
-class Case:
-    """A text, the record for which it was fetched, and the paper's abstract (may be empty)."""
+class JudgedCase:
+    """A text to judge, the record for which it was fetched, and the paper's abstract (or "")."""
 
     document: Document
     paper: Paper
@@ -44,11 +44,11 @@ class Case:
         return gather_evidence(self.document, self.paper, self.abstract)
 
 
-Finder = Callable[[Case], Iterable[Sign]]
+Finder = Callable[[JudgedCase], Iterable[Sign]]
 
 
 def weigh_signs(signs: Iterable[Sign], whole: str, refuse_at: int = REFUSE) -> Finding:
-    """Return the finding that follows from all signs together.
+    """Return the finding that all signs together imply.
 
     Parameters
     ----------

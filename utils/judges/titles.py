@@ -71,7 +71,7 @@ _SMALL: Final = _STOP | {
     "or", "as", "its", "their", "is", "are", "be", "using", "via", "into", "s", "between",
     "among", "during", "versus", "that", "this", "under", "through", "than", "how", "what",
 }  # fmt: skip
-# Words that make a title one of another paper, in the spelling of `_unify_word_spelling`.
+# Words that make a title one of another paper, in the spelling of `_to_unified_spelling`.
 _KINDS: Final = frozenset((
     "part", "teil", "partie", "parte", "serie", "protocol", "phase", "version", "edition",
     "chapter", "volume", "comment", "reply", "correction", "erratum", "corrigendum", "addendum",
@@ -117,7 +117,7 @@ _BEFORE: Final = re.compile(
 
 
 class TitleDifference(NamedTuple):
-    """The differences of two titles: marks, replaced words, words of one title only."""
+    """The differences of two titles: marks, replaced words, and words in only one title."""
 
     marks: str = ""
     swapped: str = ""
@@ -138,7 +138,10 @@ def find_title_difference(ours: str, theirs: str) -> TitleDifference:
     our_kind, their_kind = classify_notice_title(ours), classify_notice_title(theirs)
     if our_kind != their_kind:
         return TitleDifference(f"{our_kind or 'a paper'} and {their_kind or 'a paper'}")
-    a, b = _tokenize_title(_strip_notice_words(ours)), _tokenize_title(_strip_notice_words(theirs))
+    a, b = (
+        _tokenize_title(_remove_notice_words(ours)),
+        _tokenize_title(_remove_notice_words(theirs)),
+    )
     if "".join(a) == "".join(b):
         return TitleDifference()
     only_a, only_b = _find_unshared_words(a, b)
@@ -164,7 +167,7 @@ def split_into_unified_words(text: str) -> list[str]:
     >>> split_into_unified_words("Two tumours")
     ['2', 'tumor']
     """
-    return [_unify_word_spelling(word) for word in fold_words(text)]
+    return [_to_unified_spelling(word) for word in fold_words(text)]
 
 
 def _find_unshared_words(a: list[str], b: list[str]) -> tuple[list[str], list[str]]:
@@ -217,7 +220,7 @@ def _has_digit(word: str) -> bool:
 
 
 def _find_subtitle_words(a: list[str], b: list[str]) -> list[str]:
-    """Return the words by which one title is longer than the other, if it begins like it."""
+    """Return the extra words of the longer title, if it begins like the shorter one."""
     short, long = sorted((a, b), key=len)
     return long[len(short) :] if len(short) >= 4 and long[: len(short)] == short else []
 
@@ -242,15 +245,15 @@ def _tokenize_title(title: str) -> list[str]:
     plain = strip_markup(_RETRACTED.sub("", plain)).replace("&", " and ")
     plain = re.sub(r"(?<=[^\W\d_])[-\u2010-\u2013](?=\d)", "", plain)
     plain = re.sub(r"(?<=\d)\.(?=\d)", "point", plain)
-    return [_unify_word_spelling(word) for word in fold_words(plain)]
+    return [_to_unified_spelling(word) for word in fold_words(plain)]
 
 
 def _replace_number_words(words: list[str]) -> list[str]:
-    """Return *words* with Roman and spelled numbers as digits: *I/II* is not *III*."""
+    """Return *words* with Roman and spelled-out numbers as digits."""
     return [_NUMBERS.get(word, word) for word in words]
 
 
-def _unify_word_spelling(word: str) -> str:
+def _to_unified_spelling(word: str) -> str:
     if number := _NUMBERS.get(word):
         return number
     if match := _ORDINAL.fullmatch(word):
@@ -265,7 +268,7 @@ def _unify_word_spelling(word: str) -> str:
 
 
 def extract_title_marks(title: str) -> frozenset[str]:
-    """Return the numbers and the words like *part* or *protocol* in a title.
+    """Return the numbers and the words such as *part* or *protocol* in a title.
 
     >>> sorted(extract_title_marks("Study protocol of a phase II trial"))
     ['2', 'phase', 'protocol']
@@ -323,7 +326,7 @@ def count_distinctive_words(title: str) -> int:
     return sum(len(word) > 1 for word in words - characters) + len(characters) // 2
 
 
-def _match_notice_words(title: str) -> re.Match[str] | None:
+def _find_notice_words(title: str) -> re.Match[str] | None:
     plain = strip_markup(title).replace("\u2019", "'").strip("[]. ")
     return _NOTICE.match(plain) or _NOTICE_BEHIND.search(plain)
 
@@ -336,13 +339,13 @@ def classify_notice_title(title: str) -> str:
     >>> classify_notice_title("Bees and light - Authors' reply")
     'reply'
     """
-    found = _match_notice_words(title)
+    found = _find_notice_words(title)
     return found.lastgroup or "" if found else ""
 
 
-def _strip_notice_words(title: str) -> str:
+def _remove_notice_words(title: str) -> str:
     plain = strip_markup(title).strip("[]. ")
-    found = _match_notice_words(title)
+    found = _find_notice_words(title)
     return f"{plain[: found.start()]} {plain[found.end() :]}" if found else title
 
 
@@ -355,15 +358,15 @@ def is_notice_title(title: str) -> bool:
     >>> [is_notice_title(title) for title in ("Correction of vision in bees", "RETRACTED: Bees")]
     [False, False]
     """
-    return _match_notice_words(title) is not None
+    return _find_notice_words(title) is not None
 
 
-def announces_correction(opening: str) -> bool:
+def is_correction_announced(opening: str) -> bool:
     r"""Return whether a text's first lines announce a correction or retraction of another paper.
 
-    >>> announces_correction("# Nature\n\n## Correction\n\nArticle title: …")
+    >>> is_correction_announced("# Nature\n\n## Correction\n\nArticle title: …")
     True
-    >>> announces_correction("Correction of vision")
+    >>> is_correction_announced("Correction of vision")
     False
     """
     return _AMENDS.search(opening) is not None
@@ -399,7 +402,7 @@ def is_title_printed(opening: str, title: str) -> bool:
     )
     if len(wanted) < PRINTED_TITLE_MIN_LETTERS:
         return False
-    bare = "".join(_replace_number_words(split_title_words(_strip_notice_words(title))))
+    bare = "".join(_replace_number_words(split_title_words(_remove_notice_words(title))))
     lines = [line for line in opening.split("\n") if line.strip()]
     folded_lines = [_replace_number_words(fold_words(line)) for line in lines]
     for at, line in enumerate(lines):
@@ -414,13 +417,13 @@ def is_title_printed(opening: str, title: str) -> bool:
             if not words or not letters.startswith(words[0]):
                 continue
             row = [*words, *(word for more in folded_lines[at + 1 : at + 8] for word in more)]
-            if _begins_with_exact_title(row, letters):
+            if _is_line_starting_with_title(row, letters):
                 return True
     return False
 
 
 def strip_byline_from_title(theirs: str, ours: str, family: str) -> str:
-    """Return *ours* if *theirs* is this title with the line of authors appended; else *theirs*.
+    """Return *ours* if *theirs* is the same title followed by the authors; else *theirs*.
 
     >>> strip_byline_from_title("Bees and light Ada Genç, Jan Poe, 2004", "Bees and light", "Genc")
     'Bees and light'
@@ -433,10 +436,10 @@ def strip_byline_from_title(theirs: str, ours: str, family: str) -> str:
     )
     behind = row[len(wanted) :][:BYLINE_WORDS]
     is_byline = bool(name := fold_words(family)) and name[-1] in behind
-    return ours if is_byline and _begins_with_exact_title(row, "".join(wanted)) else theirs
+    return ours if is_byline and _is_line_starting_with_title(row, "".join(wanted)) else theirs
 
 
-def _begins_with_exact_title(row: list[str], wanted: str) -> bool:
+def _is_line_starting_with_title(row: list[str], wanted: str) -> bool:
     """Return whether *row* begins with the words of *wanted*, and no mark follows them."""
     length = 0
     for at, word in enumerate(row):
@@ -444,12 +447,12 @@ def _begins_with_exact_title(row: list[str], wanted: str) -> bool:
             return False
         length += len(word)
         if length == len(wanted):
-            return not _starts_with_part_label(row[at + 1 : at + 3])
+            return not _is_part_label_first(row[at + 1 : at + 3])
     return False
 
 
-def _starts_with_part_label(after: list[str]) -> bool:
-    spelled = [_unify_word_spelling(word) for word in after]
+def _is_part_label_first(after: list[str]) -> bool:
+    spelled = [_to_unified_spelling(word) for word in after]
     return any(word in _KINDS or _NUMBER.fullmatch(word) for word in spelled[:1]) or (
         len(spelled) > 1 and spelled[0] in _SMALL and spelled[1] in _KINDS
     )

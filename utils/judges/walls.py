@@ -1,4 +1,4 @@
-"""Find walls in a page's structure: captcha, bot check, login, paywall, cookies, errors.
+"""Find access barriers in a page's structure: captcha, bot check, login, paywall, cookies, errors.
 
 A wall is recognised by elements, scripts and URLs that are necessary for it (the captcha widget,
 the password field), not by phrases: an article *about* captchas has none of these. A wall alone
@@ -111,22 +111,22 @@ _LOGIN_URL = re.compile(
 _COOKIE_URL = re.compile(r"cookie_?(absent|set=0|error|required|notsupported)|/cookies?/?$", re.I)
 
 
-def find_walls(soup: BeautifulSoup, url: str, closed: bool) -> tuple[str, ...]:
-    """Return the walls of an unpruned page with its scripts, the most certain first.
+def find_page_walls(soup: BeautifulSoup, url: str, closed: bool) -> tuple[str, ...]:
+    """Return the access barriers of an unpruned page with its scripts, the most certain first.
 
     Parameters
     ----------
     closed : bool
         Whether the page's metadata says ``isAccessibleForFree: false``.
     """
-    found = dict.fromkeys(_iterate_page_walls(soup, url))
+    found = dict.fromkeys(_iterate_walls_of_page(soup, url))
     if closed:
         found["paywall"] = None
     return tuple(found)
 
 
 def find_wall_in_title(title: str) -> str:
-    """Return the wall that a page's title states outright (``Just a moment...``); else empty.
+    """Return the barrier that a page's title states (``Just a moment...``); else empty.
 
     The site's own name, before or after a separator, does not count.
 
@@ -143,12 +143,12 @@ def find_wall_in_title(title: str) -> str:
     return ""
 
 
-def _iterate_page_walls(soup: BeautifulSoup, url: str) -> Iterator[str]:
+def _iterate_walls_of_page(soup: BeautifulSoup, url: str) -> Iterator[str]:
     title = soup.find("title")
     if title is not None and (wall := find_wall_in_title(title.get_text(" ", strip=True))):
         yield wall
     if _is_as_short_as_challenge(soup):
-        yield from _iterate_text_walls(soup)
+        yield from _iterate_walls_in_text(soup)
     elements = soup.find_all(True)
     code = " ".join(
         script.get_text()
@@ -165,12 +165,12 @@ def _iterate_page_walls(soup: BeautifulSoup, url: str) -> Iterator[str]:
                     yield name
     for tag in elements:
         if tag.attrs:
-            yield from _iterate_element_walls(tag)
-    yield from _iterate_url_walls(url)
+            yield from _iterate_walls_of_element(tag)
+    yield from _iterate_walls_in_url(url)
 
 
-def _iterate_element_walls(tag: Tag) -> Iterator[str]:
-    """Yield the walls shown by one element's class names, URL or field type."""
+def _iterate_walls_of_element(tag: Tag) -> Iterator[str]:
+    """Yield the barriers that an element's class names, URL or field type show."""
     classes = tag.attrs.get("class") or ""
     classes = " ".join(classes) if isinstance(classes, list) else classes
     names = f"{classes} {tag.attrs.get('id', '')}"
@@ -203,7 +203,7 @@ def _has_paywall_class_name(names: str) -> bool:
 
 
 def _is_visible_offer(tag: Tag, names: str) -> bool:
-    """Return whether an element that is named like an offer is visible to readers.
+    """Return whether an element with the class name of a purchase offer is visible to readers.
 
     Open pages contain empty or hidden boxes with such names (``noAccessReveal``,
     ``accessDenialslot``), or use the boxes for other notes.
@@ -215,8 +215,8 @@ def _is_visible_offer(tag: Tag, names: str) -> bool:
     return len(text) <= _LABEL_CHARS or _OFFER.search(text) is not None
 
 
-def _iterate_text_walls(soup: BeautifulSoup) -> Iterator[str]:
-    """Yield the walls that a heading or the text states; for pages with few words."""
+def _iterate_walls_in_text(soup: BeautifulSoup) -> Iterator[str]:
+    """Yield the barriers that a heading or the text states; for pages with few words."""
     heading = soup.find(["h1", "h2"])
     if heading is not None and (wall := find_wall_in_title(heading.get_text(" ", strip=True))):
         yield wall
@@ -224,8 +224,8 @@ def _iterate_text_walls(soup: BeautifulSoup) -> Iterator[str]:
         yield "cookie_wall"
 
 
-def _iterate_url_walls(url: str) -> Iterator[str]:
-    """Yield the walls that the URL shows: publishers redirect robots to such pages."""
+def _iterate_walls_in_url(url: str) -> Iterator[str]:
+    """Yield the barriers that the URL shows: publishers redirect robots to such pages."""
     try:
         parts = urlsplit(url)
     except ValueError:

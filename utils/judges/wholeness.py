@@ -17,18 +17,18 @@ from typing import Final
 
 from ..model.paper import Paper
 from ..model.verdicts import DOUBT, REFUSE, WEAK, Sign
-from ..outline.roles import MAIN_TEXT, strip_title_marks, to_title_key
+from ..outline.roles import MAIN_TEXT, strip_title_numbering, to_title_key
 from ..outline.sections import (
     is_conclusion_title,
     is_introduction_title,
     is_methods_title,
     is_results_title,
-    is_standard_title,
+    is_standard_section_title,
 )
 from ..outline.words import count_words, fold_words, strip_markup
 from . import thresholds as limits
-from .evidence import NAMED, Evidence, Section
-from .signs import Case
+from .evidence import NAMED, Evidence, MeasuredSection
+from .signs import JudgedCase
 
 _YEAR: Final = re.compile(r"(?:19|20)\d\d[a-z]?")
 _STOPS: Final = re.compile(r"[a-z,\u2010-\u2015-]\s*$")
@@ -40,20 +40,22 @@ _APPENDED: Final = re.compile(r"\W*(?:appendi|suppl|support|additional|electroni
 _PLANS: Final = re.compile(r"\bprotocols?\b|\b(?:study|rationale and) design\b", re.I)
 
 
-def find_signs(case: Case) -> Iterator[Sign]:
+def find_incompleteness_signs(case: JudgedCase) -> Iterator[Sign]:
     """Yield the signs that a text is not the whole paper."""
     document, paper, found = case.document, case.paper, case.evidence
-    yield from _check_page_count(document.pages, count_pages_in_range(paper.pages), found.prose)
-    yield from _check_reference_list(document.pages, paper, found)
-    yield from _check_snippets_and_unfinished_parts(document.pages, found)
-    yield from _check_skipped_numbers(document.pages, found)
-    yield from _check_unmentioned_floats(found)
-    yield from _check_word_count(case.abstract, found)
+    yield from _find_page_count_signs(
+        document.pages, count_pages_in_range(paper.pages), found.prose
+    )
+    yield from _find_reference_list_signs(document.pages, paper, found)
+    yield from _find_unfinished_part_signs(document.pages, found)
+    yield from _find_skipped_number_signs(document.pages, found)
+    yield from _find_unmentioned_float_signs(found)
+    yield from _find_word_count_signs(case.abstract, found)
     if found.abstract and not is_protocol_title(paper.title or document.title):
-        yield from _check_required_sections(found.body, found)
+        yield from _find_missing_section_signs(found.body, found)
 
 
-def _check_page_count(pages: int, stated: int, words: int) -> Iterator[Sign]:
+def _find_page_count_signs(pages: int, stated: int, words: int) -> Iterator[Sign]:
     """Yield a sign if the text has fewer pages or words than the record's page range implies."""
     if stated > 2 and 0 < pages <= limits.PDF_PAGES_SHARES[1] * stated:
         is_few = pages <= limits.PDF_PAGES_SHARES[0] * stated
@@ -63,23 +65,25 @@ def _check_page_count(pages: int, stated: int, words: int) -> Iterator[Sign]:
         yield Sign("pages", REFUSE if is_few else WEAK, f"{words} words for {stated} pages")
 
 
-def _check_reference_list(pages: int, paper: Paper, found: Evidence) -> Iterator[Sign]:
+def _find_reference_list_signs(pages: int, paper: Paper, found: Evidence) -> Iterator[Sign]:
     """Yield the signs from uncited, unlisted and missing references."""
     if not _is_reference_list_misread(found, paper.reference_count):
-        yield from chain(_check_words_per_reference(found), _check_uncited_references(found, pages))
+        yield from chain(
+            _find_words_per_reference_signs(found), _find_uncited_reference_signs(found, pages)
+        )
     elif not paper.reference_count:  # or half of the text is missing, which no record can tell
         text = f"lists {found.listed} references, but cites none after number {max(found.cited)}"
         yield Sign("uncited", DOUBT, text)
     if not is_from_footnote_era(paper):
-        yield from _check_missing_list(found, pages)
-    yield from _check_recorded_reference_count(found, paper.reference_count)
+        yield from _find_missing_list_signs(found, pages)
+    yield from _find_reference_count_signs(found, paper.reference_count)
 
 
-def _check_snippets_and_unfinished_parts(pages: int, found: Evidence) -> Iterator[Sign]:
+def _find_unfinished_part_signs(pages: int, found: Evidence) -> Iterator[Sign]:
     """Yield signs for sections that are snippets or empty, and for unfinished paragraphs."""
     if any(section.name.strip("* ").lower() == "section snippets" for section in found.body):
         yield Sign("snippets", REFUSE, "only snippets of sections")
-    yield from _check_empty_headings(pages, found)
+    yield from _find_empty_heading_signs(pages, found)
     if found.paragraphs >= limits.UNENDED_MIN_PARAGRAPHS:
         share = found.unended / found.paragraphs
         weights = (0, DOUBT, REFUSE)
@@ -90,7 +94,7 @@ def _check_snippets_and_unfinished_parts(pages: int, found: Evidence) -> Iterato
         yield Sign("tail", WEAK, f"ends mid-sentence ({' '.join(last.split()[-3:])!r})")
 
 
-def _check_word_count(abstract: str, found: Evidence) -> Iterator[Sign]:
+def _find_word_count_signs(abstract: str, found: Evidence) -> Iterator[Sign]:
     """Yield a sign if a text is too short for a research report or for its abstract."""
     names = [section.name for section in found.body]
     is_report = all(
@@ -122,7 +126,7 @@ def has_research_sections(found: Evidence) -> bool:
 
 
 def _is_reference_list_misread(found: Evidence, recorded: int) -> bool:
-    """Return whether the reader counted the references wrongly.
+    """Return whether the reader probably counted the references wrongly.
 
     Such a list has no printed numbers, and more entries than the record counts and than twice the
     highest cited number. Some pages print a list twice, or break each entry into lines.
@@ -133,7 +137,7 @@ def _is_reference_list_misread(found: Evidence, recorded: int) -> bool:
     return by_number and is_long and found.numbered < min(last, limits.NUMBERED_MIN_ENTRIES)
 
 
-def _check_words_per_reference(found: Evidence) -> Iterator[Sign]:
+def _find_words_per_reference_signs(found: Evidence) -> Iterator[Sign]:
     """Yield a sign if there are too few words for the number of references."""
     listed = _count_listed_references(found)
     text = f"{found.prose} words for {listed} references"
@@ -145,7 +149,7 @@ def _check_words_per_reference(found: Evidence) -> Iterator[Sign]:
 
 
 def is_from_footnote_era(paper: Paper) -> bool:
-    """Return whether the paper dates from a time of footnotes, whose citations scans lose."""
+    """Return whether the paper dates from a time of footnote citations, which scans lose."""
     return bool(paper.published) and paper.published < limits.FOOTNOTES_UNTIL_YEAR
 
 
@@ -164,14 +168,15 @@ def count_pages_in_range(pages: str) -> int:
     return count if 0 < count < 500 else 0
 
 
-def _check_empty_headings(pages: int, found: Evidence) -> Iterator[Sign]:
+def _find_empty_heading_signs(pages: int, found: Evidence) -> Iterator[Sign]:
     """Yield a sign for headings without text; a link may replace the methods."""
     levels = [section.level for section in found.sections]
     bare = [
         section.name
         for section, following in zip(found.sections, [*levels[1:], 0], strict=False)
         if section.part == "body" and not section.prose and following <= section.level
-        if section.total <= (limits.LINK_MAX_WORDS if is_standard_title(section.name) else 0)
+        if section.total
+        <= (limits.LINK_MAX_WORDS if is_standard_section_title(section.name) else 0)
         if not _APPENDED.match(section.name)
     ]
     text = f"no text under {len(bare)} of {len(found.body)} headings"
@@ -181,11 +186,11 @@ def _check_empty_headings(pages: int, found: Evidence) -> Iterator[Sign]:
         ) > limits.BARE_HEADINGS_SHARE * len(found.body)
         weight = REFUSE if is_most and not pages else DOUBT
         yield Sign("empty headings", weight, text, only_doubts=pages > 0)
-    elif not pages and any(map(is_standard_title, bare)):
+    elif not pages and any(map(is_standard_section_title, bare)):
         yield Sign("empty headings", DOUBT, f"no text under {bare[0][:60]!r}")
 
 
-def _check_uncited_references(found: Evidence, pages: int) -> Iterator[Sign]:
+def _find_uncited_reference_signs(found: Evidence, pages: int) -> Iterator[Sign]:
     """Yield a sign if many references, or several in a row, are never cited."""
     cited = sorted(found.cited)
     listed = _count_listed_references(found)
@@ -197,11 +202,11 @@ def _check_uncited_references(found: Evidence, pages: int) -> Iterator[Sign]:
     # Unmarked numbers may count anything; lists sorted by name are not cited by number.
     by_number = by_number and (found.by_marks or len(cited) >= limits.NUMBERING_SHARE * cited[-1])
     if by_number and cited[-1] <= 1.2 * listed:
-        yield from _check_uncited_numbers(
+        yield from _find_uncited_number_signs(
             [number for number in cited if number <= listed], listed, found
         )
     elif found.named > len(cited):
-        yield from _check_uncited_names(found)
+        yield from _find_uncited_name_signs(found)
     elif (  # print raises numbers in ways that its readers lose
         not pages
         and listed >= limits.LONG_LIST_REFERENCES
@@ -218,7 +223,7 @@ def _count_listed_references(found: Evidence) -> int:
     )
 
 
-def _check_uncited_numbers(cited: list[int], listed: int, found: Evidence) -> Iterator[Sign]:
+def _find_uncited_number_signs(cited: list[int], listed: int, found: Evidence) -> Iterator[Sign]:
     """Yield a sign if the end of the list, a row of numbers or many numbers are never cited."""
     text = f"cites {len(cited)} of {listed} references"
     tail, row = range(cited[-1] + 1, listed + 1), find_longest_gap(cited)
@@ -246,7 +251,7 @@ def _check_uncited_numbers(cited: list[int], listed: int, found: Evidence) -> It
 
 
 def _weigh_uncited_numbers(lost: range, found: Evidence) -> int:
-    """Return a lower weight if some of the uncited numbers are in the text in another style.
+    """Return the weight of uncited numbers; lower if the text has some of them in another style.
 
     Some numbers without a mark are never found: after a quotation mark, a letter, a digit.
     """
@@ -261,7 +266,7 @@ def find_longest_gap(cited: Iterable[int]) -> range:
     return max((range(before + 1, after) for before, after in steps), key=len, default=range(0))
 
 
-def _check_uncited_names(found: Evidence) -> Iterator[Sign]:
+def _find_uncited_name_signs(found: Evidence) -> Iterator[Sign]:
     """Yield a sign if too many references with a name and year are never cited.
 
     Only if most citations match an entry: in many formats the names of a list are not recognised.
@@ -290,6 +295,7 @@ def _check_uncited_names(found: Evidence) -> Iterator[Sign]:
 
 
 def _extract_name_and_years(entry: str) -> tuple[str, set[str]]:
+    """Return the first author-like word of an entry, and its years."""
     words = fold_words(entry)
     name = next((word for word in words if len(word) > 2 and word.isalpha()), "")
     return name, {word for word in words if _YEAR.fullmatch(word)}
@@ -309,7 +315,7 @@ def _iterate_name_citations(text: str) -> Iterator[tuple[set[str], str]]:
             )
 
 
-def _check_missing_list(found: Evidence, pages: int) -> Iterator[Sign]:
+def _find_missing_list_signs(found: Evidence, pages: int) -> Iterator[Sign]:
     """Yield a sign if citations have no list; a page may load its list by a script."""
     last = max(found.cited, default=0)
     marked = found.by_marks or len(found.cited) >= limits.UNMARKED_MIN_NUMBERS
@@ -330,7 +336,7 @@ def _check_missing_list(found: Evidence, pages: int) -> Iterator[Sign]:
         yield Sign("unlisted", weight, f"cites {cites}, but lists {found.listed or 'none'}")
 
 
-def _check_recorded_reference_count(found: Evidence, recorded: int) -> Iterator[Sign]:
+def _find_reference_count_signs(found: Evidence, recorded: int) -> Iterator[Sign]:
     """Yield a sign for a list with far fewer references than the record counts."""
     if recorded < limits.LONG_LIST_REFERENCES:
         return
@@ -338,7 +344,7 @@ def _check_recorded_reference_count(found: Evidence, recorded: int) -> Iterator[
         yield Sign("unrecorded", DOUBT, f"lists {found.listed or 'none'} of {recorded} references")
 
 
-def _check_skipped_numbers(pages: int, found: Evidence) -> Iterator[Sign]:
+def _find_skipped_number_signs(pages: int, found: Evidence) -> Iterator[Sign]:
     """Yield a sign if section or figure numbers are skipped."""
     numbers = {int(match[1]) for section in found.body if (match := _SECTION.match(section.name))}
     named = {int(number) for number in _SECTION_NAMED.findall(found.text)}
@@ -359,7 +365,7 @@ def _check_skipped_numbers(pages: int, found: Evidence) -> Iterator[Sign]:
             yield Sign(f"skipped {name}", 2, text)
 
 
-def _check_unmentioned_floats(found: Evidence) -> Iterator[Sign]:
+def _find_unmentioned_float_signs(found: Evidence) -> Iterator[Sign]:
     """Yield a sign for figures and tables that the text does not mention."""
     shown, lost = len(found.captions), len(found.captions - found.mentioned)
     if lost >= limits.UNMENTIONED_MIN_FLOATS and lost > limits.UNMENTIONED_SHARE * shown:
@@ -372,28 +378,28 @@ def find_first_missing_number(numbers: set[int]) -> int:
     return next((n for n in range(1, max(numbers, default=0)) if n not in numbers), 0)
 
 
-def _check_required_sections(body: list[Section], found: Evidence) -> Iterator[Sign]:
+def _find_missing_section_signs(body: list[MeasuredSection], found: Evidence) -> Iterator[Sign]:
     """Yield a sign for an introduction without a concluding section, or without results."""
     names = [section.name for section in body]
-    level = min((part.level for part in body if is_standard_title(part.name)), default=0)
+    level = min((part.level for part in body if is_standard_section_title(part.name)), default=0)
     top = [part.name for part in body if part.level == level]
     if any(map(is_introduction_title, names)) and not any(map(is_conclusion_title, names)):
-        is_report = any(map(is_results_title, top)) and all(map(is_standard_title, top))
+        is_report = any(map(is_results_title, top)) and all(map(is_standard_section_title, top))
         is_begun = found.prose < limits.LONG_TEXT_WORDS and not found.listed
         is_begun = is_begun and all(
             is_introduction_title(name) or is_methods_title(name) for name in names
         )
         weight = REFUSE if is_begun else DOUBT if is_report else WEAK
         yield Sign("unfinished", weight, f"no conclusion after the section {names[-1][:60]!r}")
-    yield from find_missing_report_parts(top, names)
+    yield from find_missing_report_part_signs(top, names)
 
 
-def find_missing_report_parts(titles: list[str], all_titles: list[str]) -> Iterator[Sign]:
+def find_missing_report_part_signs(titles: list[str], all_titles: list[str]) -> Iterator[Sign]:
     """Yield a sign for the part that a research report with these top-level *titles* lacks."""
     own_titles = [
-        title for title in titles if to_title_key(strip_title_marks(title)) not in MAIN_TEXT
+        title for title in titles if to_title_key(strip_title_numbering(title)) not in MAIN_TEXT
     ]
-    if len(own_titles) < 2 or not all(map(is_standard_title, own_titles)):
+    if len(own_titles) < 2 or not all(map(is_standard_section_title, own_titles)):
         return
     if not any(map(is_results_title, own_titles)):
         if len(own_titles) > 2 or (

@@ -33,7 +33,7 @@ from typing import Any
 from ..errors import BadContent, BadRequest
 from ..lists.described import fields_to_paper
 from ..lists.documents import get_endnote_fields, get_endnote_ids
-from ..readers.safe_xml import parse_xml
+from ..readers.safe_xml import parse_untrusted_xml
 from .parts import CitationMark, ManuscriptBlock, Reference
 from .printed import find_ids_in_entry
 from .reference_files import index_by_key, parse_csl_reference
@@ -151,7 +151,7 @@ def read_docx(data: bytes) -> tuple[list[ManuscriptBlock], list[Reference]]:
 def _parse_document_part(name: str, data: bytes) -> Any:
     """Parse a part; return None for an add-in's part that is not valid XML."""
     try:
-        return parse_xml(data)
+        return parse_untrusted_xml(data)
     except BadContent:
         if name.startswith("word/"):
             raise
@@ -331,7 +331,7 @@ def _list_endnote_field_references(code: str) -> list[Reference]:
     if not found:
         return []
     try:
-        root = parse_xml(found[0].encode())
+        root = parse_untrusted_xml(found[0].encode())
     except BadContent:
         return []
     made: list[Reference] = []

@@ -236,12 +236,12 @@ def _read_docx_file(data: bytes, path: Path) -> _Read:
 
 def _read_pdf_file(data: bytes, path: Path) -> _Read:
     from ..readers.pdf import reader
-    from ..readers.source_words import WordFinder, extract_source_words
+    from ..readers.source_words import SourcePassageFinder, extract_source_words
 
     fetched = Fetched(data, "pdf", "", path.name, "file")
-    blocks = markdown.parse_markdown_blocks(reader.read(fetched).markdown)
+    blocks = markdown.parse_markdown_blocks(reader.read_document(fetched).markdown)
     source = extract_source_words(fetched)
-    find = WordFinder(source).find_places if source else lambda _: ()
+    find = SourcePassageFinder(source).find_places if source else lambda _: ()
     made = [replace(one, at=(), lines=(), pages=_find_block_pages(one, find)) for one in blocks]
     lost = sum(not one.pages and one.kind == "prose" and " " in one.text[80:] for one in made)
     told = f"On which pages {lost} of {len(made)} paragraphs stand could not be told."

@@ -21,7 +21,7 @@ from .tool import ADDS_FILES, READS_SHELF, AnyPaper, LongCallRunner, Start, Tool
 
 if TYPE_CHECKING:
     from ..media import StoredObject
-    from ..model.paper import Grid
+    from ..model.paper import TableGrid
 
 _LISTED = 50  # objects of one answer
 _IN_LIST, _ALONE = 300, 4000  # characters of a caption
@@ -148,7 +148,7 @@ def _build_object_row(one: StoredObject, most: int) -> dict[str, Any]:
     return one.row() | {"label": shorten(one.label, _LABEL)} | caption
 
 
-def _build_table_page(one: StoredObject, grid: Grid, start: int) -> Objects:
+def _build_table_page(one: StoredObject, grid: TableGrid, start: int) -> Objects:
     """Return the rows of a table from *start*, as many as an answer can hold."""
     longest = _MOST_CHARS // max(grid.width, 1) + 1
     page: list[list[str]] = []

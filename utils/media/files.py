@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import BadRequest, NotFound, PaperError
 from ..http.messages import MAX_BODY_BYTES
-from ..model.paper import OBJECT_KINDS, Grid, ObjectKind, PaperObject, StoredPaper
+from ..model.paper import OBJECT_KINDS, ObjectKind, PaperObject, StoredPaper, TableGrid
 from ..outline import find_figure_and_table_labels
 from ..shelf import Shelf
 from ..shelf.paper_file import get_objects_folder
@@ -73,7 +73,7 @@ class StoredObject:
     columns: int = 0
     mentioned: str = ""
     reason: str = ""
-    grid: Grid | None = field(default=None, compare=False, repr=False)
+    grid: TableGrid | None = field(default=None, compare=False, repr=False)
 
     def row(self) -> dict[str, Any]:
         """Return the known fields for the shell and programs, without a table's cells."""
@@ -283,7 +283,7 @@ class _ObjectWriter:
             safe_files.write_file(self._folder / TABLES, to_escaped_json(tidy).encode())
         return [_with_first_mention(item, places) for item in kept]
 
-    def _write_table(self, item: PaperObject, grid: Grid) -> StoredObject:
+    def _write_table(self, item: PaperObject, grid: TableGrid) -> StoredObject:
         path = self._folder / self._choose_unused_name(item, "csv")
         data = grid_to_csv(grid)
         if not path.is_file() or path.read_bytes() != data:

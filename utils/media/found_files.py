@@ -112,11 +112,13 @@ class FoundFiles:
 
     def _unpack_source(self, every: Sequence[PaperObject]) -> dict[str, tuple[str, bytes]]:
         if self._held is None:
-            from ..readers.submission import extract_files
+            from ..readers.submission import extract_submission_files
 
             names = {name for item in every for name in item.files}
             source = self._latex_source
-            self._held = extract_files(source.body, names, _UNPACKED_MAX_BYTES) if source else {}
+            self._held = (
+                extract_submission_files(source.body, names, _UNPACKED_MAX_BYTES) if source else {}
+            )
         return self._held
 
     _held: dict[str, tuple[str, bytes]] | None = None

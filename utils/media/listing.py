@@ -12,8 +12,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ..errors import BadContent
-from ..model.paper import Fetched, Grid, PaperObject, StoredPaper
-from ..outline import Float, build_outline, collect_declared_section_types, find_figures_and_tables
+from ..model.paper import Fetched, PaperObject, StoredPaper, TableGrid
+from ..outline import (
+    FigureOrTable,
+    build_outline,
+    collect_declared_section_types,
+    find_figures_and_tables,
+)
 from ..shelf import Shelf
 from ..shelf.shelf import TextFile
 from ..system.plain_text import one_line, to_subscript, to_superscript
@@ -125,7 +130,7 @@ def find_mentions(stored: StoredPaper, shelf: Shelf) -> dict[str, Mention]:
     return found
 
 
-def _parse_object(item: Float, text: str) -> PaperObject:
+def _parse_object(item: FigureOrTable, text: str) -> PaperObject:
     """Return the figure or table in a passage of Markdown."""
     lines = text.split("\n")
     at = next((n for n, line in enumerate(lines) if _RULE.fullmatch(line)), 0)
@@ -139,7 +144,7 @@ def _parse_object(item: Float, text: str) -> PaperObject:
     notes = (one_line(_markdown_to_text(line)) for line in lines[end:] if line.strip())
     head, body = _split_head_and_body(rows)
     caption = _strip_caption_label("\n".join(lines[: at - 1]))
-    return PaperObject("table", item.label, caption, grid=Grid(head, body, tuple(notes)))
+    return PaperObject("table", item.label, caption, grid=TableGrid(head, body, tuple(notes)))
 
 
 def _split_head_and_body(rows: Sequence[list[str]]) -> tuple[Rows, Rows]:
@@ -181,7 +186,7 @@ def _strip_caption_label(text: str) -> str:
     return words[label.end() :] if label else words
 
 
-def iterate_tables(objects: Sequence[PaperObject]) -> Iterator[tuple[int, PaperObject, Grid]]:
+def iterate_tables(objects: Sequence[PaperObject]) -> Iterator[tuple[int, PaperObject, TableGrid]]:
     """Yield the tables that have cells, numbered from 1."""
     tables = ((item, item.grid) for item in objects if item.grid)
     yield from ((number, item, grid) for number, (item, grid) in enumerate(tables, 1))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from ..errors import BadRequest, require_pyarrow
-from ..model.paper import Grid, PaperObject, StoredPaper
+from ..model.paper import PaperObject, StoredPaper, TableGrid
 from ..shelf import Shelf
 from ..system.plain_text import replace_surrogates, to_number_cell
 from ..system.safe_files import make_folder, replace_text_file
@@ -42,7 +42,7 @@ _MARKS = r"[*†‡§¶#ᵃ-ᶻˡʰʲʳˢʷʸˣ]{0,6}"  # that refer to notes
 _NUMBER = re.compile(rf"([-+−–]?)\s*({_SPACED}|\d+(?:\.\d+)?|\.\d+)\s*%?\s*{_MARKS}")
 
 
-def grid_to_csv(grid: Grid) -> bytes:
+def grid_to_csv(grid: TableGrid) -> bytes:
     """Return one table as UTF-8 CSV with a header line and the byte order mark that Excel needs."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -53,7 +53,7 @@ def grid_to_csv(grid: Grid) -> bytes:
 
 
 def table_to_json(
-    number: int, item: PaperObject, grid: Grid, mention: Mention | None
+    number: int, item: PaperObject, grid: TableGrid, mention: Mention | None
 ) -> dict[str, Any]:
     """Return one table as a JSON object: header levels, units, cells, notes and first mention."""
     return {

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Self
 from ..errors import BadContent, SourceMiss
 from ..model.paper import Paper
 from ..model.passage import Passage
-from ..outline.cut import split_passages
+from ..outline.cut import split_into_passages
 from ..readers import JUDGE_VERSION
 from ..readers.pubmed import (
     DeletedRecords,
@@ -214,7 +214,9 @@ def _write_rows(job: ReadJob, rows: list[Row], records: PartFile, passages: Part
 def _cut_passages(paper: Paper) -> list[Passage]:
     """Return the passages of title and abstract, cut like those of a corpus."""
     text = f"{paper.title}\n\n{paper.abstract}".rstrip()
-    return split_passages(text, paper=f"pmid:{paper.ids.pmid}", title=paper.title, kind="abstract")
+    return split_into_passages(
+        text, paper=f"pmid:{paper.ids.pmid}", title=paper.title, kind="abstract"
+    )
 
 
 class PartFile:

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from ..corpus.search import Answer
     from ..corpus.searchable import SearchedTexts
     from ..model.paper import Version
-    from ..model.passage import Hit, Passage
+    from ..model.passage import Passage, PassageHit
     from ..shelf import Shelf
     from . import Mirror
     from .passages import At
@@ -82,7 +82,9 @@ class MirrorFinder:
     def __init__(self, snapshot: Snapshot, vectors: VectorStore | None = None) -> None:
         self.snapshot, self._vectors = snapshot, vectors
 
-    def search(self, query: str, vector: Vector | None, limit: int, filters: Filters) -> list[Hit]:
+    def search(
+        self, query: str, vector: Vector | None, limit: int, filters: Filters
+    ) -> list[PassageHit]:
         """The best passages, by words and (with a vector) by meaning, fused; best first.
 
         Raises
@@ -172,7 +174,9 @@ class BothFinder:
     ) -> None:
         self._records, self._texts, self._with_text = records, texts, with_text
 
-    def search(self, query: str, vector: Vector | None, limit: int, filters: Filters) -> list[Hit]:
+    def search(
+        self, query: str, vector: Vector | None, limit: int, filters: Filters
+    ) -> list[PassageHit]:
         """The best passages of both; see `MirrorFinder.search`."""
         of_texts, of_records = filters.kind != "abstract", filters.kind != "full_text"
         records = self._records.search(query, vector, limit, filters) if of_records else []

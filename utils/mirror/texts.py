@@ -22,7 +22,7 @@ from .. import readers as formats
 from ..errors import BadContent
 from ..model.paper import Document, Fetched, Paper
 from ..model.passage import Passage
-from ..outline.cut import split_passages
+from ..outline.cut import split_into_passages
 from ..shelf.paper_file import build_full_text_body
 from .bundles import Member, read_members, record_in, to_fetched
 from .columns import make_passage_batch, make_passage_schema
@@ -217,7 +217,7 @@ def _cut_passages(at: int, rows: Sequence[TextRow]) -> Iterator[tuple[int, int |
         if row.document and row.fetched:
             ids = row.fetched.ids
             pmid = int(ids.pmid) if ids.pmid.isdecimal() else None
-            found = split_passages(
+            found = split_into_passages(
                 row.text,
                 paper=f"pmcid:PMC{row.member.listed.pmcid}",
                 title=row.title,

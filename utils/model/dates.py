@@ -33,7 +33,7 @@ _OPEN_ENDS = ("present", "now", "today")
 
 
 def parse_written_date(text: str, name: str) -> str:
-    """Return a date as ``YYYY[/MM[/DD]]``, no more precise than it was written.
+    """Return a date as ``YYYY[/MM[/DD]]``, with the precision of the input.
 
     >>> parse_written_date("2020-01-31", "min_date"), parse_written_date("2020-01", "min_date")
     ('2020/01/31', '2020/01')
@@ -66,7 +66,7 @@ def get_first_day(text: str) -> date:
     >>> get_first_day("2026/02").isoformat()
     '2026-02-01'
     """
-    year, month, day = _split_date(text)
+    year, month, day = _split_date_parts(text)
     return date(year, month or 1, day or 1)
 
 
@@ -76,13 +76,13 @@ def get_last_day(text: str) -> date:
     >>> get_last_day("2026/02").isoformat(), get_last_day("2026").isoformat()
     ('2026-02-28', '2026-12-31')
     """
-    year, month, day = _split_date(text)
+    year, month, day = _split_date_parts(text)
     month = month or 12
     return date(year, month, day or monthrange(year, month)[1])
 
 
-def _split_date(text: str) -> tuple[int, int, int]:
-    """Return year, month and day; 0 for a missing part, and an error for a month or day of 0."""
+def _split_date_parts(text: str) -> tuple[int, int, int]:
+    """Return year, month and day (0 if missing); raise an error if the month or day is 0."""
     if not (match := _PARTS.fullmatch(text)):
         raise ValueError(text)
     parts = [part if part is None else int(part) for part in match.groups()]
@@ -93,7 +93,7 @@ def _split_date(text: str) -> tuple[int, int, int]:
 
 
 def _to_slash_date(text: str) -> str:
-    """Rewrite a date in another format as ``YYYY[/MM[/DD]]``; return "" for any other text."""
+    """Convert a date in another format to ``YYYY[/MM[/DD]]``; return "" for other text."""
     if iso := _ISO.fullmatch(text):
         return "/".join(part.zfill(2) for part in iso.group(1, 3, 4) if part)
     if digits := _DIGITS.fullmatch(text):

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from ..system.plain_text import one_line
 from .paper import Attempt, Paper
-from .tabular import Table, Tabular
+from .tabular import Table, TabularResult
 from .verdicts import MEANINGS
 
 PaperSelection = Literal["all", "retrieved", "not_retrieved"]
@@ -22,7 +22,7 @@ _OUTCOMES_BY_INFORMATION = ("failed", "unreachable", *MEANINGS, "not_offered")
 
 
 def find_most_informative_failure(attempts: Iterable[Attempt]) -> Attempt | None:
-    """Return the failed attempt that says most about where the text is available.
+    """Return the failed attempt that best explains where the text is available; None without one.
 
     >>> tried = [Attempt("pmc_cloud", "not_offered"), Attempt("publisher", "paywall")]
     >>> find_most_informative_failure(tried).outcome
@@ -103,8 +103,8 @@ HARVESTED_COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
-    """The progress of a job. ``requested`` counts papers, after duplicates were merged.
+class JobCounts:
+    """The progress of a job. ``requested`` counts papers after duplicates were merged.
 
     ``preprint`` and ``accepted`` are the full texts among them that are not the published version.
     """
@@ -120,7 +120,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Coverage(Tabular):
+class Coverage(TabularResult):
     """The sources of a job's texts, and the reasons why other papers have none.
 
     Parameters
@@ -183,7 +183,7 @@ def _format_local_time(at: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class JobSearch:
     """One search or list from which a job was created.
 
     Parameters
@@ -211,7 +211,7 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A harvest: its queries, its counts and its dates.
+    """A harvest: its queries, counts and dates.
 
     Parameters
     ----------
@@ -243,10 +243,10 @@ class Job:
     duplicates: int = 0
     begun_at: str = ""
     ended_at: str = ""
-    counts: Counts = field(default_factory=Counts)
+    counts: JobCounts = field(default_factory=JobCounts)
     notes: tuple[str, ...] = ()
     waits: tuple[SiteWait, ...] = ()
-    searches: tuple[Search, ...] = ()
+    searches: tuple[JobSearch, ...] = ()
     cancelled_at: str = ""
 
     def get_status(self, *, running: bool) -> JobStatus:

@@ -1,4 +1,4 @@
-"""Explain what a text is that does not identify a paper, and what to type instead."""
+"""Recognise texts that do not identify a paper, and suggest what to type instead."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _KINDS = tuple(
 
 
 def explain_unknown_identifier(text: str) -> tuple[str, str]:
-    """Return a description of *text* ("" if unknown), and a hint.
+    """Return a description of a text that is not a paper's identifier ("" if unknown), and a hint.
 
     >>> explain_unknown_identifier("NCT01234567")[0]
     'the number of a clinical trial'

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 
 from .identifiers import Ids
 from .permissions import PERMISSION_COLUMNS, Permissions, get_permissions
-from .tabular import Table, Tabular
+from .tabular import Table, TabularResult
 from .verdicts import Sign
 
 Media = Literal["jats", "elsevier", "html", "pdf", "markdown", "latex"]
@@ -215,7 +215,7 @@ NO_HITS = "No hits: ask with fewer or other words, or leave a filter out."
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResult(Tabular):
+class SearchResult(TabularResult):
     """One page of search results; ``next_start`` is empty on the last page."""
 
     query: str
@@ -255,7 +255,7 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A paper's text as markdown, with the metadata that the text itself declares.
+    """A paper's text as Markdown, with the metadata that the text itself states.
 
     ``ids``, ``title``, ``abstract``, ``authors`` (family names), ``license`` and ``retracted`` are
     the text's own claims; empty if missing. ``body_words`` counts the main text only: no abstract,
@@ -287,7 +287,7 @@ class Document:
     declared: tuple[tuple[str, str], ...] = ()
     version: Version = ""
     confidence: tuple[float, ...] = ()
-    doubts: Doubts | None = None
+    doubts: TextDoubts | None = None
     signs: tuple[Sign, ...] = ()
     route: Route = ""
 
@@ -448,7 +448,7 @@ class StoredPaper:
 
 
 def to_row(part: Any) -> Any:
-    """Return a paper, or a part of one, as JSON-serialisable values; faster than ``asdict``."""
+    """Return a paper, or a part of one, as JSON-serialisable values."""
     kind = type(part)
     if kind is str:
         return part
@@ -470,7 +470,7 @@ _FIELD_NAMES: dict[type, tuple[str, ...]] = {}
 
 
 def paper_from_row(row: dict[str, Any]) -> Paper:
-    """Rebuild a paper from its JSON form, which `to_row` returns."""
+    """Return the paper whose JSON form is *row*, as `to_row` returns it."""
     made = dict(row)
     made["ids"] = Ids(**row["ids"])
     made["authors"] = tuple(
@@ -484,7 +484,7 @@ def paper_from_row(row: dict[str, Any]) -> Paper:
     return Paper(**made)
 
 
-__all__ = ["Doubts", "Glyph", "PageDoubts"]
+__all__ = ["Glyph", "PageDoubts", "TextDoubts"]
 
 Glyph = tuple[str, str]
 """The name of a font, and the font's name of a letter."""
@@ -492,7 +492,7 @@ Glyph = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class PageDoubts:
-    """The counts of unreliable letters and words on one page.
+    """The numbers of unreliable letters and words on one page.
 
     Of its ``letters``, ``lost`` have no code, and ``unplaced`` belong to a table that could not be
     rebuilt. ``words`` counts the words with a letter from another font. ``recognised`` is the
@@ -507,8 +507,8 @@ class PageDoubts:
 
 
 @dataclass(frozen=True, slots=True)
-class Doubts:
-    """The doubts about a PDF; ``foreign`` locates words with letters of another font."""
+class TextDoubts:
+    """The doubtful letters of a PDF's text; ``foreign`` locates letters from another font."""
 
     pages: tuple[PageDoubts, ...] = ()
     foreign: Mapping[str, Mapping[int, Glyph]] = field(default_factory=dict)
@@ -519,8 +519,8 @@ OBJECT_KINDS: tuple[ObjectKind, ...] = get_args(ObjectKind)
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
-    """The cells of a table as plain text; a cell of several rows is repeated in each of them.
+class TableGrid:
+    """The cells of a table as plain text; a cell over several rows is repeated in each.
 
     ``head`` are the rows above the body, from the widest heading to the narrowest, spans filled;
     all rows are equally long. ``notes`` are the footnotes of the table.
@@ -547,7 +547,7 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class PaperObject:
-    """One figure, table or supplementary file, as the paper's text or XML names it.
+    """A figure, table or supplementary file of a paper, as the text or XML names it.
 
     ``files`` are the names (or addresses) the article gives its images or files, ``grid`` the
     cells of a table that is not an image.
@@ -557,4 +557,4 @@ class PaperObject:
     label: str
     caption: str = ""
     files: tuple[str, ...] = field(default=())
-    grid: Grid | None = None
+    grid: TableGrid | None = None

@@ -41,7 +41,7 @@ class Passage:
     @property
     def uuid(self) -> str:
         """The passage's identifier in every index: ``uuid5(NAMESPACE, "<pmid>:<chunk_id>")``."""
-        return _build_uuid(self.paper, self.chunk_id)
+        return _build_passage_uuid(self.paper, self.chunk_id)
 
     @property
     def embedding_text(self) -> str:
@@ -50,7 +50,7 @@ class Passage:
 
 
 @lru_cache(maxsize=8192)  # asked for several times on the way of a passage into the indexes
-def _build_uuid(paper: str, chunk_id: str) -> str:
+def _build_passage_uuid(paper: str, chunk_id: str) -> str:
     """Return the UUID of a passage; cached, because each index asks for the UUID again."""
     return str(uuid.uuid5(NAMESPACE, f"{paper.removeprefix('pmid:')}:{chunk_id}"))
 
@@ -85,8 +85,8 @@ class Filters:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
-    """A passage that an index found.
+class PassageHit:
+    """A passage that an index found for a query.
 
     ``sim`` is the cosine of the vectors (-1 to 1), ``bm25`` the score of the words (higher is
     better); None if that ranking did not find the passage. ``score`` orders the hits of one index.

@@ -19,7 +19,7 @@ _NOT_SHOWN = {"abstract"}  # too long for a table on a screen
 
 
 class Table(NamedTuple):
-    """Columns by name, and the cells of each row in that order."""
+    """Column names, and rows of cells in the same order."""
 
     columns: Sequence[str]
     rows: Iterable[Sequence[Any]]
@@ -70,7 +70,7 @@ class Table(NamedTuple):
         )
 
 
-class Tabular:
+class TabularResult:
     """A result that a notebook shows as a table."""
 
     __slots__ = ()
@@ -93,7 +93,7 @@ class Tabular:
         return self.to_table().to_html()
 
 
-class ResultList(list[T], Tabular, Generic[T]):
+class ResultList(list[T], TabularResult, Generic[T]):
     """A list of results that a notebook shows as a table.
 
     Parameters
@@ -121,6 +121,7 @@ class ResultList(list[T], Tabular, Generic[T]):
 
 
 def _to_dataframe_cell(value: Any) -> Any:
+    """Return a list as text, and any other value unchanged."""
     return "; ".join(map(str, value)) if isinstance(value, list | tuple) else value
 
 

@@ -42,7 +42,7 @@ class Sign(NamedTuple):
     only_doubts: bool = False
 
 
-class Copy(NamedTuple):
+class TextCopy(NamedTuple):
     """Another copy of a paper's text: route, version, word and reference counts, sections."""
 
     via: str
@@ -52,14 +52,14 @@ class Copy(NamedTuple):
     sections: tuple[str, ...]
 
 
-class Comparison(NamedTuple):
-    """The references for judging a text: other copies, and lengths of papers in the journal."""
+class ComparisonData(NamedTuple):
+    """The data for judging a text by comparison: other copies, and text lengths in the journal."""
 
-    copies: tuple[Copy, ...] = ()
+    copies: tuple[TextCopy, ...] = ()
     journal_words: tuple[int, ...] = ()
 
 
-NO_COMPARISON: Final = Comparison()
+NO_COMPARISON: Final = ComparisonData()
 """An empty comparison, for a text without other copies."""
 
 
@@ -74,8 +74,8 @@ def verdict_to_outcome(verdict: Verdict) -> Outcome:
     return "whole" if verdict in ("full_text", "by_hand") else "not_whole"
 
 
-class Reason(NamedTuple):
-    """The short name of a reason, its meaning, and advice for the reader."""
+class MissingTextReason(NamedTuple):
+    """A reason why a text is missing: its short name, its meaning, and advice for the reader."""
 
     name: str
     meaning: str
@@ -84,7 +84,7 @@ class Reason(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VerdictExplanation:
-    """How a verdict is reported: the error, the hint, the report's reason and a remedy.
+    """How a verdict is reported: the error, the hint, the reason in reports, and a remedy.
 
     ``said`` and ``hint`` are the words of the error that rejects a text, ``reason`` appears in a
     harvest's report. ``by_hand`` is True if a person with a browser or a library can get the text,
@@ -93,7 +93,7 @@ class VerdictExplanation:
 
     said: str
     hint: str
-    reason: Reason
+    reason: MissingTextReason
     by_hand: bool = False
     passing: bool = False
 
@@ -104,7 +104,7 @@ MEANINGS: dict[Verdict, VerdictExplanation] = {
     "doubtful": VerdictExplanation(
         "It is full text with doubts",
         "Another source may have a better copy.",
-        Reason(
+        MissingTextReason(
             "Full text with doubts",
             "The text is kept as full text, but part of it may be missing or misread.",
             "Compare it with the publisher's page; a later run asks for a better copy. "
@@ -114,7 +114,7 @@ MEANINGS: dict[Verdict, VerdictExplanation] = {
     "paywall": VerdictExplanation(
         "The page sells the paper instead of showing it",
         "A library may have access.",
-        Reason(
+        MissingTextReason(
             "Behind a paywall",
             "The publisher sells this paper, and no free copy was found.",
             "If your library subscribes, download the PDF through it and drop it into the inbox; "
@@ -125,7 +125,7 @@ MEANINGS: dict[Verdict, VerdictExplanation] = {
     "login": VerdictExplanation(
         "The page asks to log in",
         "Papershelf does not log in for you; a library may have access.",
-        Reason(
+        MissingTextReason(
             "Login required",
             "The publisher shows the text only to people who log in. Papershelf does not log in "
             "for you.",
@@ -136,7 +136,7 @@ MEANINGS: dict[Verdict, VerdictExplanation] = {
     "captcha": VerdictExplanation(
         "The page asks for a captcha",
         "Papershelf does not solve challenges; open the page in a browser.",
-        Reason(
+        MissingTextReason(
             "Captcha in the way",
             "The site asks visitors to solve a puzzle. Papershelf does not solve it.",
             "Open the link in your browser; the text is often free. " + BY_HAND,
@@ -146,7 +146,7 @@ MEANINGS: dict[Verdict, VerdictExplanation] = {
     "bot_check": VerdictExplanation(
         "The page checks for robots",
         "Papershelf does not solve challenges; open the page in a browser.",
-        Reason(
+        MissingTextReason(
             "Closed to programs",
             "The site checks for robots and turns programs away.",
             "Open the link in your browser; the text is often free. " + BY_HAND,
@@ -156,7 +156,7 @@ MEANINGS: dict[Verdict, VerdictExplanation] = {
     "cookie_wall": VerdictExplanation(
         "The page requires cookies instead of showing the paper",
         "Open the page in a browser.",
-        Reason(
+        MissingTextReason(
             "Cookies required",
             "The site shows a consent page instead of the paper.",
             "Open the link in your browser and answer the question. " + BY_HAND,
@@ -166,7 +166,7 @@ MEANINGS: dict[Verdict, VerdictExplanation] = {
     "refused": VerdictExplanation(
         "The site refused to show the page",
         "Open the page in a browser or through a library, or try again later.",
-        Reason(
+        MissingTextReason(
             "Refused",
             "The site turned the program away (HTTP 401 or 403) without saying more.",
             "Open the link in your browser or through your library, or try again later. " + BY_HAND,
@@ -176,7 +176,7 @@ MEANINGS: dict[Verdict, VerdictExplanation] = {
     "scanned": VerdictExplanation(
         "The PDF contains only scanned images, no text",
         f"Text recognition can read it: {WITH_OCR}",
-        Reason(
+        MissingTextReason(
             "Scanned pages only",
             "A PDF was found, but it contains scanned images of pages and no text.",
             f"To read it with text recognition (OCR): {WITH_OCR} Or run text recognition (OCR) "
@@ -187,7 +187,7 @@ MEANINGS: dict[Verdict, VerdictExplanation] = {
     "wrong_paper": VerdictExplanation(
         "The text is a different paper than the one requested",
         "The link is wrong at the source.",
-        Reason(
+        MissingTextReason(
             "Different paper served",
             "The link led to a different paper than the one requested, so it was not kept.",
             "Open the link and check; the address is probably wrong at its source. " + BY_HAND,
@@ -197,7 +197,7 @@ MEANINGS: dict[Verdict, VerdictExplanation] = {
     "by_hand": VerdictExplanation(
         "A person decided this, not the judges",
         f"To have it judged again: {command_line('shelf keep PAPER --undo')}",
-        Reason(
+        MissingTextReason(
             "Rejected by hand",
             "A person looked at the text on offer and decided that it is not the paper.",
             "The detail says why. " + BY_HAND,
@@ -206,7 +206,7 @@ MEANINGS: dict[Verdict, VerdictExplanation] = {
     "partial": VerdictExplanation(
         "Only part of the paper was delivered",
         "Another source may have the complete text.",
-        Reason(
+        MissingTextReason(
             "Only part of the text",
             "The text was cut short: a preview, or a truncated file.",
             "Try again later; if it stays incomplete, open the link. " + BY_HAND,
@@ -216,7 +216,7 @@ MEANINGS: dict[Verdict, VerdictExplanation] = {
     "front_matter_only": VerdictExplanation(
         "Only the title and front matter were delivered",
         "Try another source.",
-        Reason(
+        MissingTextReason(
             "Title page only",
             "Only title and authors were delivered, without the text itself.",
             "Open the link; a PDF may be attached. " + BY_HAND,
@@ -225,7 +225,7 @@ MEANINGS: dict[Verdict, VerdictExplanation] = {
     "abstract_only": VerdictExplanation(
         "The page shows the abstract, not the paper",
         "The full text may be closed.",
-        Reason(
+        MissingTextReason(
             "The page shows an abstract only",
             "The page behind the link has the abstract, but not the paper.",
             "It may be a conference abstract with no paper behind it; otherwise try your library.",
@@ -235,7 +235,7 @@ MEANINGS: dict[Verdict, VerdictExplanation] = {
     "error_page": VerdictExplanation(
         "The page is an error message",
         "The address may be outdated.",
-        Reason(
+        MissingTextReason(
             "Error page",
             "The site answered with an error message instead of the paper.",
             "Try again later; if the error stays, the address is outdated.",
@@ -245,7 +245,7 @@ MEANINGS: dict[Verdict, VerdictExplanation] = {
     "not_a_paper": VerdictExplanation(
         "The page is not a paper",
         "The link is wrong at the source.",
-        Reason(
+        MissingTextReason(
             "Not a paper",
             "The link led to something that is not an article: a home page, a form or a list.",
             "Open the link and look for the article from there. " + BY_HAND,
@@ -254,7 +254,7 @@ MEANINGS: dict[Verdict, VerdictExplanation] = {
     "empty": VerdictExplanation(
         "The response contains no text",
         "Try another source.",
-        Reason(
+        MissingTextReason(
             "Empty answer",
             "The site sent an empty response.",
             "Try again later, or open the link in your browser.",

@@ -54,7 +54,7 @@ _PREPRINT_KINDS = {"preprint", "posted-content"}
 
 
 def infer_requested_version(asked: Ids) -> Version:
-    """Return the version that a request with these identifiers asks for.
+    """Return the version of the text that a request with these identifiers means.
 
     >>> arxiv = "2601.00001"
     >>> [infer_requested_version(Ids(arxiv=arxiv, doi=doi)) for doi in ("", "10.1000/a")]
@@ -77,21 +77,21 @@ def is_accepted_version(wants: Version, version: Version, paper: Paper) -> bool:
     )
 
 
-def satisfies_request(wants: Version, stored: StoredPaper) -> bool:
+def is_request_satisfied(wants: Version, stored: StoredPaper) -> bool:
     """Return whether a text on the shelf satisfies the request; an abstract never does."""
     return stored.kind == "full_text" and is_accepted_version(wants, stored.version, stored.paper)
 
 
-def rank_text(wants: Version, stored: StoredPaper) -> tuple[bool, bool, bool, int]:
-    """Return a sort key of how well a text of the paper satisfies the request, best last."""
+def build_text_sort_key(wants: Version, stored: StoredPaper) -> tuple[bool, bool, bool, int]:
+    """Return a sort key of how well a text satisfies the request; the best text sorts last."""
     slot = get_shelf_version(stored)
     is_text = stored.kind == "full_text"
-    return is_text, satisfies_request(wants, stored), slot == wants, _VERSION_ORDER.index(slot)
+    return is_text, is_request_satisfied(wants, stored), slot == wants, _VERSION_ORDER.index(slot)
 
 
 def choose_best_text(wants: Version, texts: Iterable[StoredPaper]) -> StoredPaper | None:
     """Return the text that satisfies the request best; the first of equally good texts."""
-    return max(texts, key=lambda stored: rank_text(wants, stored), default=None)
+    return max(texts, key=lambda stored: build_text_sort_key(wants, stored), default=None)
 
 
 def get_shelf_version(stored: StoredPaper) -> Version:

@@ -29,7 +29,7 @@ from .roles import (
     find_roles,
     parse_role,
     parse_sec_type_roles,
-    strip_title_marks,
+    strip_title_numbering,
     to_title_key,
 )
 
@@ -41,7 +41,7 @@ __all__ = [
     "find_roles",
     "parse_caption_label",
     "parse_role",
-    "strip_title_marks",
+    "strip_title_numbering",
     "to_title_key",
 ]
 
@@ -64,7 +64,7 @@ _BODY_ROLES: Final[frozenset[Role]] = _CORE_ROLES - {"introduction"}
 
 
 @dataclass(slots=True)
-class _Heading:
+class _OutlineHeading:
     start: int
     level: int
     title: str
@@ -74,7 +74,7 @@ class _Heading:
 
 
 def build_outline(text: str, words: Mapping[str, str] | None = None) -> list[Section]:
-    r"""Return the sections of *text* in order; *words* are the publisher's section types.
+    r"""Return the sections of *text* in order; *words* maps titles to publishers' section types.
 
     >>> [(s.title, s.roles) for s in build_outline("# T\n\n## 2. Methodik\n\nx\n\n### Mice\n\ny\n")]
     [('T', ()), ('2. Methodik', ('methods',)), ('Mice', ('methods',))]
@@ -93,7 +93,7 @@ def build_outline(text: str, words: Mapping[str, str] | None = None) -> list[Sec
         Section(heading.title, heading.level, heading.start, heading.end, several, (), kind)
         for heading, several, kind in zip(found, roles, kinds, strict=True)
     ]
-    return _assign_floats_to_sections(sections, find_figures_and_tables(text, sections))
+    return _assign_figures_and_tables(sections, find_figures_and_tables(text, sections))
 
 
 def collect_declared_section_types(sections: Iterable[Section]) -> dict[str, str]:
@@ -126,7 +126,7 @@ def find_outermost_sections(sections: Iterable[Section], role: Role) -> list[Sec
     return [section for section in found if section.level == highest]
 
 
-def _iterate_headings(text: str) -> Iterator[_Heading]:
+def _iterate_headings(text: str) -> Iterator[_OutlineHeading]:
     """Yield the headings outside code fences; a fence that is never closed is ignored."""
     lines = [
         match for at in _find_heading_and_fence_lines(text) if (match := _HEADING.match(text, at))
@@ -142,7 +142,7 @@ def _iterate_headings(text: str) -> Iterator[_Heading]:
         elif len(title := match[2].rstrip().rstrip("#").rstrip()) <= _MAX_HEADING_CHARS and title:
             number = _HEADING_NUMBER.match(title)
             parts = tuple(map(int, number[1].split("."))) if number else ()
-            yield _Heading(match.start(), len(match[1]), title, parts, find_roles(title))
+            yield _OutlineHeading(match.start(), len(match[1]), title, parts, find_roles(title))
 
 
 def _find_heading_and_fence_lines(text: str) -> list[int]:
@@ -156,8 +156,8 @@ def _find_heading_and_fence_lines(text: str) -> list[int]:
     return sorted(found)
 
 
-def _align_heading_levels(headings: Sequence[_Heading]) -> None:
-    """Correct heading levels, which PDF readers may misjudge, by the printed numbers."""
+def _align_heading_levels(headings: Sequence[_OutlineHeading]) -> None:
+    """Correct heading levels, which PDF readers may misjudge, by the printed section numbers."""
     run = [heading for heading in headings if len(heading.number) == 1]
     if [heading.number[0] for heading in run] != list(range(1, len(run) + 1)) or len(run) < 3:
         return
@@ -169,7 +169,7 @@ def _align_heading_levels(headings: Sequence[_Heading]) -> None:
             heading.level = max(heading.level, level + 1)
 
 
-def _raise_sections_out_of_introduction(headings: Sequence[_Heading]) -> None:
+def _raise_sections_out_of_introduction(headings: Sequence[_OutlineHeading]) -> None:
     """Move body sections nested in the introduction up to the introduction's level."""
     level = 0
     for heading in headings[_count_paper_title_headings(headings) :]:
@@ -181,9 +181,9 @@ def _raise_sections_out_of_introduction(headings: Sequence[_Heading]) -> None:
             level = heading.level
 
 
-def _set_section_ends(headings: Sequence[_Heading], length: int) -> None:
+def _set_section_ends(headings: Sequence[_OutlineHeading], length: int) -> None:
     """Set where each section ends: at the next heading of the same or a higher level."""
-    is_open: list[_Heading] = []
+    is_open: list[_OutlineHeading] = []
     for heading in headings:
         while is_open and is_open[-1].level >= heading.level:
             is_open.pop().end = heading.start
@@ -193,9 +193,9 @@ def _set_section_ends(headings: Sequence[_Heading], length: int) -> None:
 
 
 def _assign_section_roles(
-    headings: Sequence[_Heading], kinds: Sequence[str], missing: frozenset[Role]
+    headings: Sequence[_OutlineHeading], kinds: Sequence[str], missing: frozenset[Role]
 ) -> list[tuple[Role, ...]]:
-    """Return each section's roles; titles that only hint at a role count for *missing* ones."""
+    """Return each section's roles; titles that only suggest a role count for *missing* roles."""
     found: list[tuple[Role, ...]] = []
     above: list[tuple[int, tuple[Role, ...]]] = []
     seen: set[Role] = set()
@@ -224,11 +224,11 @@ def _assign_section_roles(
 
 
 def _find_section_roles(
-    headings: Sequence[_Heading], number: int, kind: str, seen: set[Role], *, opened: bool
+    headings: Sequence[_OutlineHeading], number: int, kind: str, seen: set[Role], *, opened: bool
 ) -> tuple[Role, ...]:
     """Return a section's roles by its title and position, or by the publisher's ``sec-type``."""
     heading = headings[number]
-    name = to_title_key(strip_title_marks(heading.title))
+    name = to_title_key(strip_title_numbering(heading.title))
     if name in SUMMARIES:
         return (
             ("conclusion",)
@@ -244,8 +244,8 @@ def _find_section_roles(
     return heading.title_roles or (parse_sec_type_roles(kind) if kind else ())
 
 
-def _is_untitled_introduction(headings: Sequence[_Heading], number: int) -> bool:
-    """Return whether a main text without a title introduces the paper's own sections.
+def _is_untitled_introduction(headings: Sequence[_OutlineHeading], number: int) -> bool:
+    """Return whether the heading opens an introduction that has no title of its own.
 
     These sections are results or a discussion, or, in a review, several topics that are longer
     together.
@@ -259,12 +259,12 @@ def _is_untitled_introduction(headings: Sequence[_Heading], number: int) -> bool
     return several or number < _find_last_body_heading(headings)
 
 
-def _count_paper_title_headings(headings: Sequence[_Heading]) -> int:
+def _count_paper_title_headings(headings: Sequence[_OutlineHeading]) -> int:
     """Return 1 if the first heading is the paper's title, the only one at its level; else 0."""
     return int(bool(headings) and all(h.level > headings[0].level for h in headings[1:]))
 
 
-def _find_last_body_heading(headings: Sequence[_Heading]) -> int:
+def _find_last_body_heading(headings: Sequence[_OutlineHeading]) -> int:
     """Return the index of the last heading that names results or a discussion; -1 without one.
 
     Methods do not count: some journals print them after a main text that contains everything else.
@@ -274,7 +274,9 @@ def _find_last_body_heading(headings: Sequence[_Heading]) -> int:
     return max(numbers, default=-1)
 
 
-def _assign_floats_to_sections(sections: list[Section], floats: Sequence[Float]) -> list[Section]:
+def _assign_figures_and_tables(
+    sections: list[Section], floats: Sequence[FigureOrTable]
+) -> list[Section]:
     """Assign each figure and table to the innermost section that mentions it first."""
     starts = [section.start for section in sections]
     labels: dict[int, list[str]] = {}
@@ -359,7 +361,7 @@ _NON_TEXT_ROLES: Final[frozenset[Role]] = frozenset(
 )
 
 
-class Float(NamedTuple):
+class FigureOrTable(NamedTuple):
     """A figure or table, ``text[start:end]``, and the offset of its first mention (or -1)."""
 
     label: str
@@ -368,15 +370,15 @@ class Float(NamedTuple):
     mentioned: int
 
 
-class _Block(NamedTuple):
-    """A paragraph, with the label of the figure or table if the paragraph is a caption."""
+class _CaptionOrParagraph(NamedTuple):
+    """A paragraph, with the figure's or table's label if the paragraph is a caption."""
 
     start: int
     end: int
     label: str
 
 
-def find_figures_and_tables(text: str, sections: Sequence[Section]) -> list[Float]:
+def find_figures_and_tables(text: str, sections: Sequence[Section]) -> list[FigureOrTable]:
     """Return the figures and tables of *text* in reading order, without duplicates.
 
     *sections* is the outline of the text. An archive's text may end with a section of figures, in
@@ -388,17 +390,17 @@ def find_figures_and_tables(text: str, sections: Sequence[Section]) -> list[Floa
         return []
     mentions = _find_first_mentions(text, list(captions), sections)
     gathering = _find_role_spans(sections, frozenset(["figures"]))
-    found: dict[str, Float] = {}
+    found: dict[str, FigureOrTable] = {}
     for number, block in enumerate(blocks):
         if block.label and block.label not in found:
             end = _find_enclosing_span_end(gathering, block.start)
             last = (
                 _find_last_block_before_caption(text, blocks, number, end)
                 if end
-                else _find_last_float_block(text, blocks, number)
+                else _find_last_block_of_float(text, blocks, number)
             )
             at = mentions.get(block.label, -1)
-            found[block.label] = Float(block.label, block.start, blocks[last].end, at)
+            found[block.label] = FigureOrTable(block.label, block.start, blocks[last].end, at)
     return list(found.values())
 
 
@@ -427,15 +429,15 @@ def parse_caption_label(text: str) -> str:
     return _parse_label_at(text, 0, len(text))
 
 
-def _iterate_paragraphs(text: str) -> Iterator[_Block]:
+def _iterate_paragraphs(text: str) -> Iterator[_CaptionOrParagraph]:
     """Yield the paragraphs of a text."""
     start = 0
     for gap in re.finditer(r"\n[ \t]*\n\s*", text):
         if start < gap.start():
-            yield _Block(start, gap.start(), _parse_label_at(text, start, gap.start()))
+            yield _CaptionOrParagraph(start, gap.start(), _parse_label_at(text, start, gap.start()))
         start = gap.end()
     if start < (end := len(text.rstrip())):
-        yield _Block(start, end, _parse_label_at(text, start, end))
+        yield _CaptionOrParagraph(start, end, _parse_label_at(text, start, end))
 
 
 def _parse_label_at(text: str, start: int, end: int) -> str:
@@ -496,7 +498,7 @@ def _expand_label_numbers(match: re.Match[str]) -> Iterator[str]:
 
 
 def _find_supplement_prefix(text: str, at: int) -> str:
-    """Return ``S`` or ``Extended Data`` before the label of a supplementary figure; else empty."""
+    """Return a supplementary figure's label prefix (``S``, ``Extended Data``); else empty."""
     match = _SUPPLEMENT_END.search(text, max(0, at - 20), at)
     return "" if not match else "Extended Data " if match[1] else "S"
 
@@ -512,7 +514,7 @@ def _normalize_label(match: re.Match[str], number: str, extra: str) -> str:
     return f"{extra}{kind} {number}"
 
 
-def _find_last_float_block(text: str, blocks: Sequence[_Block], number: int) -> int:
+def _find_last_block_of_float(text: str, blocks: Sequence[_CaptionOrParagraph], number: int) -> int:
     """Return the index of the last block that belongs to a figure or table."""
     near = range(number, min(number + _MAX_ROWS_DISTANCE + 1, len(blocks)))
     last = number
@@ -536,7 +538,7 @@ def _find_last_float_block(text: str, blocks: Sequence[_Block], number: int) -> 
 
 
 def _find_last_block_before_caption(
-    text: str, blocks: Sequence[_Block], number: int, end: int
+    text: str, blocks: Sequence[_CaptionOrParagraph], number: int, end: int
 ) -> int:
     """Return the index of the last block before the next caption or before *end*."""
     last = number

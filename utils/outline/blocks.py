@@ -91,7 +91,7 @@ class Block(NamedTuple):
 
 
 @dataclass(slots=True)
-class Section:
+class SectionBlocks:
     """A heading with the headings above it, and the blocks directly below it."""
 
     path: tuple[str, ...]
@@ -111,13 +111,13 @@ def find_body_start(text: str) -> int:
     return header.end() if header else 0
 
 
-def split_sections(text: str, start: int = 0) -> list[Section]:
+def split_sections(text: str, start: int = 0) -> list[SectionBlocks]:
     """Return the sections of ``text[start:]`` in reading order, without reference lists.
 
     The title (the first heading, if its level is 1) is not part of the paths. A heading with
     nothing under it is a block of the section above.
     """
-    found = [Section((), "lead")]
+    found = [SectionBlocks((), "lead")]
     above: list[tuple[int, str, Part]] = []
     pending: tuple[int, Block] | None = None  # the last heading, until something follows it
     left_out = 0  # the level of the reference list we are in
@@ -143,7 +143,7 @@ def split_sections(text: str, start: int = 0) -> list[Section]:
         if above and above[-1][2] in ("abstract", "back"):
             role = above[-1][2]  # the Methods of a structured abstract
         above.append((depth, name, role))
-        found.append(Section(tuple(title for _, title, _ in above), role))
+        found.append(SectionBlocks(tuple(title for _, title, _ in above), role))
     if pending and not left_out and found[1:]:
         found[-1].blocks.append(pending[1])
     return [section for section in found if section.blocks]
@@ -168,17 +168,17 @@ def split_block_items(text: str, block: Block) -> list[tuple[int, int]]:
         if at > starts[0] and (block.kind != "list" or _LIST_ITEM.match(text, at, block.end)):
             starts.append(at)
     ends = [*starts[1:], block.end]
-    spans = (_strip_whitespace_from_span(text, a, b) for a, b in zip(starts, ends, strict=True))
+    spans = (_strip_span(text, a, b) for a, b in zip(starts, ends, strict=True))
     return [(a, b) for a, b in spans if a < b]
 
 
-def _strip_whitespace_from_span(text: str, start: int, end: int) -> tuple[int, int]:
+def _strip_span(text: str, start: int, end: int) -> tuple[int, int]:
     """Return the span without the whitespace at its beginning and end."""
     stretch = text[start:end]
     return end - len(stretch.lstrip()), start + len(stretch.rstrip())
 
 
-def _add_block_to_section(section: Section, block: Block, text: str) -> None:
+def _add_block_to_section(section: SectionBlocks, block: Block, text: str) -> None:
     """Add a block to a section; a table includes the caption directly before it."""
     blocks = section.blocks
     if block.kind == "table" and blocks and blocks[-1].kind == "prose":
@@ -196,7 +196,7 @@ def iterate_blocks(text: str, start: int) -> Iterator[tuple[int, Block]]:
     kind: BlockKind = "prose"
     begin = end = -1
     for at, after in _iterate_line_spans(text, start):
-        first, last = _strip_whitespace_from_span(text, at, after)
+        first, last = _strip_span(text, at, after)
         marker = _FENCE.match(text, at, after)
         if fence:
             end = last
@@ -237,7 +237,7 @@ def _iterate_line_spans(text: str, start: int) -> Iterator[tuple[int, int]]:
 def _classify_line(
     text: str, at: int, after: int, open_: bool, kind: BlockKind
 ) -> BlockKind | None:
-    """Return the kind of block that a line belongs to; None for a blank line."""
+    """Return the kind of block to which a line belongs; None for a blank line."""
     if not text[at:after].strip():
         return None
     if _TABLE_ROW.match(text, at, after):
@@ -256,7 +256,7 @@ def estimate_tokens(text: str, start: int = 0, end: int | None = None) -> int:
     return sum(map(_counts.__getitem__, text[start:end].split()))
 
 
-class _TokenCounts(dict[str, int]):
+class _TokenCountCache(dict[str, int]):
     """A cache of the number of tokens in each word."""
 
     def __missing__(self, word: str) -> int:
@@ -268,11 +268,11 @@ class _TokenCounts(dict[str, int]):
         return count
 
 
-_counts = _TokenCounts()
+_counts = _TokenCountCache()
 
 
 def iterate_sentence_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of each sentence in ``text[start:end]``, without whitespace between.
+    """Yield the start and end of each sentence in ``text[start:end]``, without the spaces between.
 
     >>> text = "Shown by Roe et al. (Fig. 2). E. coli grew, i.e. 0.5 mm. Why?"
     >>> [text[a:b] for a, b in iterate_sentence_spans(text, 0, len(text))]
@@ -295,7 +295,7 @@ def iterate_sentence_spans(text: str, start: int, end: int) -> Iterator[tuple[in
 
 
 def _iterate_sentence_end_candidates(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
-    """Yield all matches of `_SENTENCE_END`, ten times as fast as ``finditer``."""
+    """Yield all matches of `_SENTENCE_END`, ten times faster than ``finditer``."""
     while found := _STOP_SIGN.search(text, start, end):
         match = _SENTENCE_END.match(text, found.start(), end)
         start = (match or found).end()
@@ -306,7 +306,7 @@ def _iterate_sentence_end_candidates(text: str, start: int, end: int) -> Iterato
 def split_long_sentence(
     text: str, start: int, end: int, most: int, longest: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield pieces of at most *most* tokens of a long sentence, split between words.
+    """Yield spans of at most *most* tokens of a long sentence, split between words.
 
     A formula is not split unless it has more than *longest* tokens, which only happens if a page
     lacks a closing bracket.
@@ -347,7 +347,7 @@ def find_protected_spans(text: str, start: int, end: int) -> list[tuple[int, int
 
 
 def is_inside_span(spans: list[tuple[int, int]], position: int) -> bool:
-    """Return whether *position* lies inside one of the sorted *spans*, after the span's start."""
+    """Return whether *position* is after the start and before the end of one of the *spans*."""
     before = bisect_right(spans, (position, -1)) - 1
     return before >= 0 and spans[before][0] < position < spans[before][1]
 
@@ -399,7 +399,7 @@ def _iterate_block_anchors(
 
 
 def _get_displayed_kind(block: Block, label: str) -> str:
-    """Return the kind of a block as users see it."""
+    """Return the kind of a block as shown to users."""
     if label:
         return "table" if "Table" in label else "figure"
     return "paragraph" if block.kind == "prose" else block.kind

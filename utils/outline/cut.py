@@ -21,7 +21,7 @@ from ..model.paper import Kind
 from ..model.passage import Passage, build_embedding_text
 from .blocks import (
     Block,
-    Section,
+    SectionBlocks,
     estimate_tokens,
     find_body_start,
     iterate_sentence_spans,
@@ -41,8 +41,8 @@ _SECTION, _SLUG = 200, 80
 _PARAGRAPH = re.compile(r"\S[^\n]*(?:\n(?!\s*\n)[^\n]*)*")
 
 
-class Atom(NamedTuple):
-    """A sentence, list item, table or formula; a passage never splits it.
+class UnsplitSpan(NamedTuple):
+    """A sentence, list item, table or formula, which is never split between passages.
 
     ``opens`` is True at the start of a paragraph; only ``prose`` is repeated in the next passage.
     ``lead`` is put before the rows of a table that begins in another passage; such an atom is a
@@ -58,7 +58,7 @@ class Atom(NamedTuple):
     alone: bool = False
 
 
-class Stretch(NamedTuple):
+class PassageSpan(NamedTuple):
     """The span of a future passage, and the text to put before it."""
 
     start: int
@@ -66,14 +66,14 @@ class Stretch(NamedTuple):
     lead: str = ""
 
 
-SectionGroup = tuple[list[tuple[str, ...]], list[Atom]]
+SectionGroup = tuple[list[tuple[str, ...]], list[UnsplitSpan]]
 """Sections that go together: their headings, and their atoms."""
 
 
-def split_passages(
+def split_into_passages(
     text: str, *, paper: str, title: str, kind: Kind, file: str = "", **about: Any
 ) -> list[Passage]:
-    """Split into passages a file of the shelf, or a record's title, blank line and abstract.
+    """Split a shelf file, or a record's title and abstract, into passages.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def split_passages(
         rows.
     """
     parts = (
-        _join_short_sections(split_sections(text, find_body_start(text)), text)
+        _join_short_section_groups(split_sections(text, find_body_start(text)), text)
         if file
         else _split_record_sections(text, title)
     )
@@ -100,7 +100,7 @@ def split_passages(
     found: list[Passage] = []
     for paths, atoms in parts:
         slug = _to_section_slug(paths[0])
-        for stretch in _pack_atoms_into_stretches(atoms):
+        for stretch in _pack_spans_into_passages(atoms):
             numbers[slug] += 1
             words, section = (
                 stretch.lead + text[stretch.start : stretch.end],
@@ -131,21 +131,21 @@ def _split_record_sections(text: str, title: str) -> Iterable[SectionGroup]:
     begin, end = start + len(text[start:]) - len(text[start:].lstrip()), len(text.rstrip())
     size = estimate_tokens(text, begin, end)
     if size <= MOST:  # as most do: no need to know its sentences
-        return [([path], [Atom(begin, end, size)])] if begin < end else []
+        return [([path], [UnsplitSpan(begin, end, size)])] if begin < end else []
     blocks = [
         Block("prose", start + match.start(), start + match.start() + len(match[0].rstrip()))
         for match in _PARAGRAPH.finditer(text[start:])
     ]
-    return _join_short_sections([Section(path, "abstract", blocks)], text)
+    return _join_short_section_groups([SectionBlocks(path, "abstract", blocks)], text)
 
 
-def _join_short_sections(found: Sequence[Section], text: str) -> Iterator[SectionGroup]:
-    """Yield the atoms of each section; very short sections are joined to a neighbour."""
+def _join_short_section_groups(found: Sequence[SectionBlocks], text: str) -> Iterator[SectionGroup]:
+    """Yield the spans of each section; very short sections are joined to a neighbour."""
     paths: list[tuple[str, ...]] = []
-    atoms: list[Atom] = []
+    atoms: list[UnsplitSpan] = []
     part = ""
     for section in found:
-        more = [atom for block in section.blocks for atom in _split_block_into_atoms(text, block)]
+        more = [atom for block in section.blocks for atom in _split_block_into_spans(text, block)]
         related = paths and part == section.part and _are_related_sections(paths[0], section.path)
         if related and _can_share_passage(text, atoms, more):
             paths.append(section.path)
@@ -158,8 +158,10 @@ def _join_short_sections(found: Sequence[Section], text: str) -> Iterator[Sectio
         yield paths, atoms
 
 
-def _can_share_passage(text: str, atoms: Sequence[Atom], more: Sequence[Atom]) -> bool:
-    """Return whether two groups of atoms fit into one passage and one of them is short."""
+def _can_share_passage(
+    text: str, atoms: Sequence[UnsplitSpan], more: Sequence[UnsplitSpan]
+) -> bool:
+    """Return whether two groups of spans fit into one passage, and one of them is short."""
     size, added = (sum(atom.tokens for atom in some) for some in (atoms, more))
     if size + added > MOST or min(size, added) >= _SHORT_SECTION_TOKENS:
         return False
@@ -173,15 +175,15 @@ def _are_related_sections(path: tuple[str, ...], other: tuple[str, ...]) -> bool
     return bool(path and other) and other[:-1] in (path[:-1], path)
 
 
-def _split_block_into_atoms(text: str, block: Block) -> Iterator[Atom]:
-    """Yield the atoms of a block."""
+def _split_block_into_spans(text: str, block: Block) -> Iterator[UnsplitSpan]:
+    """Yield the spans of a block."""
     if block.kind == "prose":
         yield from _split_text_into_sentences(text, block.start, block.end, prose=True)
         return
     if block.kind != "list":
         size = estimate_tokens(text, block.start, block.end)
         if size <= (MOST if block.kind == "table" else FORMULA_MAX_TOKENS):
-            yield Atom(block.start, block.end, size)
+            yield UnsplitSpan(block.start, block.end, size)
             return
     if block.kind == "table":
         yield from _split_table_rows(text, block)
@@ -189,28 +191,30 @@ def _split_block_into_atoms(text: str, block: Block) -> Iterator[Atom]:
     for start, end in split_block_items(text, block):
         size = estimate_tokens(text, start, end)
         if size <= MOST:
-            yield Atom(start, end, size)
+            yield UnsplitSpan(start, end, size)
         else:
             yield from _split_text_into_sentences(text, start, end, prose=False)
 
 
-def _split_text_into_sentences(text: str, start: int, end: int, *, prose: bool) -> Iterator[Atom]:
-    """Yield the sentences of ``text[start:end]`` as atoms; long sentences are split."""
+def _split_text_into_sentences(
+    text: str, start: int, end: int, *, prose: bool
+) -> Iterator[UnsplitSpan]:
+    """Yield the sentences of ``text[start:end]``; long sentences are split."""
     opens = True
     for begin, stop in iterate_sentence_spans(text, start, end):
         size = estimate_tokens(text, begin, stop)
         if size <= MOST:
-            yield Atom(begin, stop, size, opens, prose)
+            yield UnsplitSpan(begin, stop, size, opens, prose)
         else:
             for a, b in split_long_sentence(
                 text, begin, stop, MOST - OVERLAP_TOKENS, FORMULA_MAX_TOKENS
             ):
-                yield Atom(a, b, estimate_tokens(text, a, b), opens, prose)
+                yield UnsplitSpan(a, b, estimate_tokens(text, a, b), opens, prose)
                 opens = False
         opens = False
 
 
-def _split_table_rows(text: str, block: Block) -> Iterator[Atom]:
+def _split_table_rows(text: str, block: Block) -> Iterator[UnsplitSpan]:
     """Yield the rows of a long table; each piece after the first repeats caption and header."""
     rows = split_block_items(text, block)
     head = next((n + 1 for n, (a, b) in enumerate(rows[:6]) if _is_separator_row(text[a:b])), 1)
@@ -223,10 +227,10 @@ def _split_table_rows(text: str, block: Block) -> Iterator[Atom]:
         for a, b in _split_long_row(text, start, end, room):
             size = estimate_tokens(text, a, b)
             if count + size > (room if lead_of_piece else MOST) and stop > begin:
-                yield Atom(begin, stop, count, lead=lead_of_piece, alone=True)
+                yield UnsplitSpan(begin, stop, count, lead=lead_of_piece, alone=True)
                 begin, count, lead_of_piece = a, 0, lead
             count, stop = count + size, b
-    yield Atom(begin, stop, count, lead=lead_of_piece, alone=True)
+    yield UnsplitSpan(begin, stop, count, lead=lead_of_piece, alone=True)
 
 
 def _is_separator_row(row: str) -> bool:
@@ -254,21 +258,21 @@ def _shorten_to_tokens(text: str, start: int, end: int, most: int) -> str:
     return text[begin:stop] + (" …" if text[stop:end].strip() else "")
 
 
-def _pack_atoms_into_stretches(atoms: Sequence[Atom]) -> Iterator[Stretch]:
-    """Yield stretches of atoms; each piece of a long table is a stretch of its own."""
-    run: list[Atom] = []
+def _pack_spans_into_passages(atoms: Sequence[UnsplitSpan]) -> Iterator[PassageSpan]:
+    """Yield the spans of passages; each piece of a long table is a passage of its own."""
+    run: list[UnsplitSpan] = []
     for atom in atoms:
         if not atom.alone:
             run.append(atom)
             continue
-        yield from _pack_atoms_evenly(run)
+        yield from _pack_spans_evenly(run)
         run = []
-        yield Stretch(atom.start, atom.end, atom.lead)
-    yield from _pack_atoms_evenly(run)
+        yield PassageSpan(atom.start, atom.end, atom.lead)
+    yield from _pack_spans_evenly(run)
 
 
-def _pack_atoms_evenly(atoms: Sequence[Atom]) -> Iterator[Stretch]:
-    """Yield as few stretches as possible, with boundaries between paragraphs where possible."""
+def _pack_spans_evenly(atoms: Sequence[UnsplitSpan]) -> Iterator[PassageSpan]:
+    """Yield as few passages as possible, with boundaries between paragraphs where possible."""
     sums = [0, *accumulate(atom.tokens for atom in atoms)]
     begin = new = 0  # the passage begins with `begin`; what is before `new` is in the last one
     while new < len(atoms):
@@ -277,13 +281,13 @@ def _pack_atoms_evenly(atoms: Sequence[Atom]) -> Iterator[Stretch]:
             end += 1
         if end < len(atoms):
             end = _choose_passage_end(atoms, sums, begin, new, end)
-        yield Stretch(atoms[begin].start, atoms[end - 1].end)
+        yield PassageSpan(atoms[begin].start, atoms[end - 1].end)
         new = end
         begin = _find_overlap_start(atoms, sums, new) if new < len(atoms) else new
 
 
 def _choose_passage_end(
-    atoms: Sequence[Atom], sums: list[int], begin: int, new: int, end: int
+    atoms: Sequence[UnsplitSpan], sums: list[int], begin: int, new: int, end: int
 ) -> int:
     """Return the end of a passage: at most *end*, preferably at the end of a paragraph."""
     rest = sums[-1] - sums[begin]
@@ -300,8 +304,8 @@ def _choose_passage_end(
     return end
 
 
-def _find_overlap_start(atoms: Sequence[Atom], sums: list[int], new: int) -> int:
-    """Return the start of a passage with first new atom *new*; some sentences are repeated."""
+def _find_overlap_start(atoms: Sequence[UnsplitSpan], sums: list[int], new: int) -> int:
+    """Return the start of a passage whose first new span is *new*; some sentences are repeated."""
     begin = new
     while (
         begin

@@ -307,10 +307,10 @@ HINT_PHRASES: Final[dict[Role, str]] = {
 """Titles that mostly stand for a part of a role: they count where nothing names that role."""
 
 
-def strip_title_marks(title: str) -> str:
+def strip_title_numbering(title: str) -> str:
     """Return a title without markup, numbering and a trailing part in brackets.
 
-    >>> strip_title_marks("## 2.1. **Study** design"), strip_title_marks("References (35)")
+    >>> strip_title_numbering("## 2.1. **Study** design"), strip_title_numbering("References (35)")
     ('Study design', 'References')
     """
     text = _LINK.sub("", html.unescape(_MARKUP.sub("", title[: 4 * _MAX_TITLE_CHARS])))
@@ -319,7 +319,7 @@ def strip_title_marks(title: str) -> str:
 
 
 def to_title_key(text: str) -> str:
-    """Return the letters and digits of a title, without case, accents and whitespace.
+    """Return the letters and digits of a title, ignoring case, accents and whitespace.
 
     >>> to_title_key("M E T H O D S"), to_title_key("Matériel et méthodes")
     ('methods', 'materieletmethodes')
@@ -344,7 +344,7 @@ def find_roles(title: str) -> tuple[Role, ...]:
 def find_hinted_roles(title: str) -> tuple[Role, ...]:
     """Return the roles that a title suggests: "Study design" is usually part of the methods."""
     found = _find_roles_in_table(title, _HINT_LOOKUP, all)
-    return found or (("methods",) if _SUFFIXED.fullmatch(strip_title_marks(title)) else ())
+    return found or (("methods",) if _SUFFIXED.fullmatch(strip_title_numbering(title)) else ())
 
 
 def parse_sec_type_roles(sec_type: str) -> tuple[Role, ...]:
@@ -358,7 +358,7 @@ def parse_sec_type_roles(sec_type: str) -> tuple[Role, ...]:
 
 
 def parse_role(text: str) -> Role | None:
-    """Return the role with this name, however its words are joined; None if unknown.
+    """Return the role with this name; case and separators are ignored; None if unknown.
 
     >>> parse_role("Data-availability"), parse_role("method"), parse_role("Binding")
     ('data availability', 'methods', None)
@@ -366,8 +366,8 @@ def parse_role(text: str) -> Role | None:
     return _NAMES.get(to_title_key(text.replace("_", " ")))
 
 
-class _PhraseTable:
-    """A lookup table of roles by whole titles and by beginnings of titles."""
+class _RolePhrases:
+    """The roles of whole titles and of the beginnings of titles."""
 
     def __init__(self, phrases_by_role: dict[Role, str]) -> None:
         self.whole: dict[str, tuple[Role, ...]] = {}
@@ -392,10 +392,10 @@ class _PhraseTable:
 
 
 def _find_roles_in_table(
-    title: str, phrases: _PhraseTable, enough: Callable[[Iterable[object]], bool]
+    title: str, phrases: _RolePhrases, enough: Callable[[Iterable[object]], bool]
 ) -> tuple[Role, ...]:
     """Return the roles of the whole title, or else of its beginning and *enough* of its parts."""
-    text = strip_title_marks(title)
+    text = strip_title_numbering(title)
     for words in dict.fromkeys((text, _LETTER.sub("", text, count=1))):
         name = to_title_key(words)
         if whole := phrases.whole.get(name):
@@ -412,8 +412,8 @@ def _find_roles_in_table(
     return ()
 
 
-_TITLE_LOOKUP: Final = _PhraseTable(TITLE_PHRASES)
-_HINT_LOOKUP: Final = _PhraseTable(HINT_PHRASES)
+_TITLE_LOOKUP: Final = _RolePhrases(TITLE_PHRASES)
+_HINT_LOOKUP: Final = _RolePhrases(HINT_PHRASES)
 HINTS: Final = frozenset(HINT_PHRASES)
 _NAMES: Final[dict[str, Role]] = {
     name: role

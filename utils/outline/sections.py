@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from ..model.paper import Role
-from .roles import SUMMARIES, find_hinted_roles, find_roles, strip_title_marks, to_title_key
+from .roles import SUMMARIES, find_hinted_roles, find_roles, strip_title_numbering, to_title_key
 from .words import count_words, strip_markup
 
 Part = Literal["lead", "abstract", "body", "references", "back"]
@@ -182,8 +182,8 @@ def _is_paper_title_heading(depth: int, part: Part, named_part: Part) -> bool:
     return depth == 1 and part == "lead" and named_part == "body"
 
 
-def find_cut_position(text: str, start: int, most: int) -> int:
-    """Return the end of a slice of at most *most* characters, between two words if possible.
+def find_slice_end(text: str, start: int, most: int) -> int:
+    """Return the end of a slice of at most *most* characters, if possible between two words.
 
     The position is after a paragraph that ends in the last third, or else after a line, or else
     after a word, or else exactly at the limit.
@@ -224,13 +224,14 @@ def is_conclusion_title(title: str) -> bool:
     return bool(roles & set(find_roles(title))) or _CONCLUDES.search(title) is not None
 
 
-def is_standard_title(title: str) -> bool:
+def is_standard_section_title(title: str) -> bool:
     """Return whether a title is a standard section title of a research report.
 
-    >>> [is_standard_title(title) for title in ("Results and discussion", "The case of the bees")]
+    >>> titles = ("Results and discussion", "The case of the bees")
+    >>> [is_standard_section_title(title) for title in titles]
     [True, False]
     """
     roles = find_roles(title) or find_hinted_roles(title)
     return (bool(roles) and "case report" not in roles) or to_title_key(
-        strip_title_marks(title)
+        strip_title_numbering(title)
     ) in SUMMARIES

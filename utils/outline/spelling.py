@@ -33,7 +33,7 @@ _OTHER_LETTER = {"s": "z", "z": "s"}
 
 @lru_cache(maxsize=50_000)
 def find_other_spellings(word: str) -> tuple[str, ...]:
-    """Return a word in lower case as the other variety of English spells it; mostly none.
+    """Return a lower-case word's spellings in the other variety of English; usually none.
 
     >>> find_other_spellings("tumours"), find_other_spellings("hemoglobin")
     (('tumors',), ('haemoglobin',))
@@ -44,15 +44,15 @@ def find_other_spellings(word: str) -> tuple[str, ...]:
     """
     if len(word) < _MIN_LETTERS or not word.isascii() or not word.isalpha():
         return ()
-    found = _swap_parts(word)
+    found = _list_respelled_variants(word)
     verb = _BREAKING.fullmatch(word) or _VERB.fullmatch(word)
     if verb:
         found.append(f"{verb['stem']}{_OTHER_LETTER[verb['letter']]}{verb['end']}")
     return tuple(dict.fromkeys(found))
 
 
-def _swap_parts(word: str) -> list[str]:
-    """Return the word with each part that is spelled in two ways in the other way."""
+def _list_respelled_variants(word: str) -> list[str]:
+    """Return variants of the word, each with one part in the other variety's spelling."""
     marked = f"^{word}$"
     found = []
     for american, british in _PARTS:

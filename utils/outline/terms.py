@@ -56,7 +56,7 @@ _stemmer_lock = threading.Lock()  # a stemmer keeps the word it is at
 
 
 def to_index_terms(text: str) -> str:
-    """Return the terms of *text* in order, separated by spaces, as an index expects them.
+    """Return the index terms of *text* in order, separated by spaces.
 
     >>> to_index_terms("IL-6 and TNFα in Sjögren’s: 0.5 mg")
     'il 6 il6 and tnf alpha tnfalpha in sjogren 0.5 mg'
@@ -148,7 +148,7 @@ def _load_stemmer() -> Any:
 
 
 class _TermCache(dict[str, str]):
-    """A cache of the terms of each word, because a corpus repeats its words."""
+    """A cache of the terms of each word."""
 
     def __missing__(self, word: str) -> str:
         found = (

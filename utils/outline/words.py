@@ -62,7 +62,7 @@ def count_words(text: str) -> int:
 
 
 def fold_words(text: str) -> list[str]:
-    """Return words for comparison: no markup, case, accents, punctuation; Greek spelled out.
+    """Return the words of a text for comparison: without markup, case, accents and punctuation.
 
     In scripts without spaces, each character is a word.
 
@@ -80,10 +80,10 @@ def fold_words(text: str) -> list[str]:
     return _FOLDED_WORD.findall(UNSPACED.sub(r" \g<0> ", plain))
 
 
-def build_shingles(words: Iterable[str], size: int = 4) -> set[tuple[str, ...]]:
+def build_word_shingles(words: Iterable[str], size: int = 4) -> set[tuple[str, ...]]:
     """Return all distinct runs of *size* consecutive words.
 
-    >>> sorted(build_shingles("a b c".split(), 2))
+    >>> sorted(build_word_shingles("a b c".split(), 2))
     [('a', 'b'), ('b', 'c')]
     """
     row = list(words)
@@ -95,7 +95,7 @@ _STEP = 100
 _SAMPLED_BLANKS = re.compile(r"\s{9}")  # of every hundredth character of such a run
 
 
-def collapse_blanks(text: str) -> str:
+def collapse_long_whitespace(text: str) -> str:
     """Replace every run of at least a thousand whitespace characters by one line break.
 
     No real text has such a run, and patterns that match whitespace at the end of a line take

@@ -18,7 +18,7 @@ from typing import Any
 
 from ..model.job import Harvested
 from ..model.paper import StoredPaper
-from ..model.tabular import Table, Tabular
+from ..model.tabular import Table, TabularResult
 from ..reports.labels import get_best_link, get_reason
 from ..reports.library_links import ReadersLibrary
 from ..reports.page import render_template
@@ -48,7 +48,7 @@ _RENDERING_MARK = " (rendering)"
 
 
 @dataclass(frozen=True, slots=True)
-class Pack(Tabular):
+class Pack(TabularResult):
     """A pack that was written, or with ``dry_run`` would have been written.
 
     Parameters

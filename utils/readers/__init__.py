@@ -22,18 +22,18 @@ from urllib.parse import urlsplit
 from ..errors import BadContent
 from ..model.licenses import choose_license
 from ..model.paper import Document, Fetched, Media, Paper, Route, Verdict, Version
-from ..model.verdicts import NO_COMPARISON, Comparison
+from ..model.verdicts import NO_COMPARISON, ComparisonData
 from ..model.versions import infer_version_from_url, is_only_preprint
 
 __all__ = [
     "JUDGE_VERSION",
     "READER_MODULES",
     "READER_VERSIONS",
-    "add_provenance",
+    "add_provenance_fields",
     "choose_license",
     "convert_to_document",
     "get_extractor_name",
-    "import_reader",
+    "import_reader_module",
     "read_and_judge",
 ]
 
@@ -98,7 +98,7 @@ def read_and_judge(
     paper: Paper,
     *,
     identified: bool = False,
-    comparison: Comparison = NO_COMPARISON,
+    comparison: ComparisonData = NO_COMPARISON,
     unjudged: Document | None = None,
 ) -> Document:
     """Convert a fetched response and verify that the text is the whole requested paper.
@@ -128,8 +128,8 @@ def read_and_judge(
 
             part = measure_copy(document.markdown, fetched.via, document.version)
             bad.details["copy"] = part._asdict()
-        raise _to_status_error(bad, fetched) from bad
-    if not is_own_extractor(document.extractor):
+        raise _build_status_error(bad, fetched) from bad
+    if not is_built_in_reader(document.extractor):
         document = replace(document, evidence=f"{document.evidence}; read by {document.extractor}")
     if by_name:  # the last piece of evidence rests on the ids replaced above
         whole = document.evidence.rpartition("; ")[0] or document.evidence
@@ -149,32 +149,32 @@ def convert_to_document(
     BadContent
         The response holds no readable text.
     """
-    document = unjudged or import_reader(fetched.media).read(fetched)
+    document = unjudged or import_reader_module(fetched.media).read_document(fetched)
     if document.doubts is not None:
         from .pdf.glyphs import correct_misnamed_letters
 
         document = correct_misnamed_letters(document, paper)
-    return add_provenance(document, fetched, paper)
+    return add_provenance_fields(document, fetched, paper)
 
 
-def import_reader(media: Media) -> ModuleType:
-    """Import and return the reader module of a media type."""
+def import_reader_module(media: Media) -> ModuleType:
+    """Import and return the reader module for a media type."""
     return import_module(f".{READER_MODULES[media]}", __package__)
 
 
-def add_provenance(document: Document, fetched: Fetched, paper: Paper) -> Document:
-    """Return the document with its reader, and with licence and version where known."""
+def add_provenance_fields(document: Document, fetched: Fetched, paper: Paper) -> Document:
+    """Return the document with its reader's name, and with licence and version where known."""
     return replace(
         document,
         license=choose_license(document.license, fetched.license, paper.license),
         extractor=document.extractor or get_extractor_name(fetched.media),
-        version=determine_version(fetched, document, paper),
-        route=get_route_trust(fetched),
+        version=determine_text_version(fetched, document, paper),
+        route=classify_route_trust(fetched),
     )
 
 
-def get_route_trust(fetched: Fetched) -> Route:
-    """Return the kind of route that delivered a text, which sets how strictly it is judged."""
+def classify_route_trust(fetched: Fetched) -> Route:
+    """Return the kind of route that delivered a text; it determines how strictly to judge."""
     if fetched.media in _STRUCTURED:
         return "structured"
     if fetched.via in _PUBLISHER_ROUTES:
@@ -182,7 +182,7 @@ def get_route_trust(fetched: Fetched) -> Route:
     return "copy" if fetched.via in _COPY_ROUTES else ""
 
 
-def _to_status_error(bad: BadContent, fetched: Fetched) -> BadContent:
+def _build_status_error(bad: BadContent, fetched: Fetched) -> BadContent:
     """Return the error for a page with an HTTP error status."""
     if fetched.status < _MIN_ERROR_STATUS or bad.outcome not in _VAGUE_VERDICTS:
         return bad
@@ -200,10 +200,10 @@ def get_extractor_name(media: Media) -> str:
     return f"{media} {READER_VERSIONS[media]}"
 
 
-def is_own_extractor(extractor: str) -> bool:
-    """Return whether a reader of this package made a text, without a service or OCR.
+def is_built_in_reader(extractor: str) -> bool:
+    """Return whether a reader of this package made a text, without an external service or OCR.
 
-    >>> is_own_extractor("pdf 3"), is_own_extractor("GROBID 0.8.1, tei 1")
+    >>> is_built_in_reader("pdf 3"), is_built_in_reader("GROBID 0.8.1, tei 1")
     (True, False)
     """
     return not extractor or extractor.partition(" ")[0] in READER_MODULES
@@ -240,11 +240,7 @@ def judge_foreign_text(text: str, paper: Paper, read: Read = read_and_judge) -> 
     """Judge a text file that another program wrote; its content is not trusted."""
     stripped = text.strip().removeprefix("\ufeff").strip()
     if form := next(
-        (
-            f
-            for start, f in _FORMATS_BY_START.items()
-            if _starts_with_ignoring_case(stripped, start)
-        ),
+        (f for start, f in _FORMATS_BY_START.items() if _is_prefix_ignoring_case(stripped, start)),
         "",
     ):
         seen = (
@@ -262,7 +258,7 @@ def judge_foreign_text(text: str, paper: Paper, read: Read = read_and_judge) -> 
     return judge_shelf_text(text, paper, read)
 
 
-def _starts_with_ignoring_case(text: str, start: str) -> bool:
+def _is_prefix_ignoring_case(text: str, start: str) -> bool:
     """Return whether *text* starts with *start*, ignoring case."""
     return text[: len(start)].lower() == start
 
@@ -274,13 +270,13 @@ def _wrap_text_as_fetched(text: str, media: Media) -> Fetched:
 
 
 def _get_error_verdict(bad: BadContent) -> Verdict:
-    """Return the verdict stored in an error."""
+    """Return the verdict stored in an error, or the default."""
     found: Verdict = bad.details.get("verdict", "not_a_paper")
     return found
 
 
-def determine_version(fetched: Fetched, document: Document, paper: Paper) -> Version:
-    """Return the version of a text, as stated by the text itself or else as its site implies.
+def determine_text_version(fetched: Fetched, document: Document, paper: Paper) -> Version:
+    """Return the version of a text, as the text itself states it or as its site implies.
 
     A text with an arXiv identifier and without a DOI is a preprint, unless the site states
     otherwise.

@@ -39,12 +39,12 @@ for name in {}:
 from {} import serve; serve()"""
 
 
-class ChildFailed(Exception):
-    """The child process gave no answer: it crashed, or was killed after its deadline."""
+class ChildReadError(Exception):
+    """The child process returned no result: it crashed, or was killed after its deadline."""
 
 
-class ChildCrashed(ChildFailed):
-    """The child process died while reading; *after* is the number of seconds it had run."""
+class ChildCrashError(ChildReadError):
+    """The child process died while reading; *after* is its run time in seconds."""
 
     def __init__(self, message: str, after: float) -> None:
         super().__init__(message)
@@ -52,7 +52,7 @@ class ChildCrashed(ChildFailed):
 
 
 class ReaderChild:
-    """A process that runs the ``serve`` function of a module until its parent ends it."""
+    """A child process that runs the ``serve`` function of a module until its parent ends it."""
 
     def __init__(self, start: str) -> None:
         root = Path(__file__).resolve().parents[2]
@@ -65,8 +65,8 @@ class ReaderChild:
         )
         self._ready = False
 
-    def read_bytes(self, body: bytes, deadline: float) -> dict[str, Any]:
-        """Send *body* to the child and return its answer.
+    def read_in_child(self, body: bytes, deadline: float) -> dict[str, Any]:
+        """Send *body* to the child and return its result.
 
         Raises
         ------
@@ -87,9 +87,9 @@ class ReaderChild:
             except (EOFError, OSError, ValueError) as error:
                 if expired.is_set():
                     msg = f"no answer within {deadline:g} s"
-                    raise ChildFailed(msg) from error
+                    raise ChildReadError(msg) from error
                 msg = "the reader crashed"
-                raise ChildCrashed(msg, time.monotonic() - begun) from error
+                raise ChildCrashError(msg, time.monotonic() - begun) from error
         return answer
 
     def _wait_for_start(self, answers: IO[bytes]) -> None:
@@ -104,7 +104,7 @@ class ReaderChild:
 
     @contextmanager
     def _kill_after_deadline(self, deadline: float) -> Iterator[threading.Event]:
-        """Kill the child unless the ``with`` block ends within *deadline* seconds."""
+        """Kill the child if the ``with`` block takes longer than *deadline* seconds."""
         expired = threading.Event()  # a timer is alive while it kills, so it cannot tell
 
         def kill_child() -> None:
@@ -120,14 +120,14 @@ class ReaderChild:
             late.cancel()
 
     def kill_process(self) -> None:
-        """Kill the child process, whatever its state."""
+        """Kill the child process."""
         self._process.kill()
         with suppress(OSError):
             self._process.communicate()
 
 
 class ChildPool:
-    """A pool of at most *most* children that run ``serve`` of *module*, started on demand.
+    """A pool of at most *most* child processes that run ``serve`` of *module*, started on demand.
 
     A *bare* child imports its module without the parent packages, and so starts faster.
     """
@@ -141,8 +141,8 @@ class ChildPool:
         self._idle: list[ReaderChild] = []
         self._pid = os.getpid()
 
-    def read_bytes(self, body: bytes, deadline: float = DEADLINE_S) -> dict[str, Any]:
-        """Send *body* to an idle child and return its answer.
+    def read_in_idle_child(self, body: bytes, deadline: float = DEADLINE_S) -> dict[str, Any]:
+        """Send *body* to an idle child and return its result.
 
         Raises
         ------
@@ -158,7 +158,7 @@ class ChildPool:
                 answer = self._read_with_child(
                     self._idle.pop() if self._idle else None, body, deadline
                 )
-            except ChildCrashed as crash:
+            except ChildCrashError as crash:
                 answer = self._read_with_child(None, body, max(deadline - crash.after, 0.0))
         if bug := answer.get("bug"):
             msg = f"The reader failed: {bug}"
@@ -168,10 +168,10 @@ class ChildPool:
     def _read_with_child(
         self, child: ReaderChild | None, body: bytes, deadline: float
     ) -> dict[str, Any]:
-        """Read *body* with *child* or a new one; keep the child if its memory stayed small."""
+        """Read *body* with *child* or a new one; reuse the child unless its memory grew large."""
         child = child or ReaderChild(self.start)
         try:
-            answer = child.read_bytes(body, deadline)
+            answer = child.read_in_child(body, deadline)
         except BaseException:
             child.kill_process()
             raise
@@ -201,7 +201,7 @@ def serve_jobs(
     memory: int = _MEMORY_LIMIT_BYTES,
     swollen: int = _RETIRE_ABOVE_BYTES,
 ) -> None:
-    """Answer jobs in the child process until the parent closes the pipe.
+    """Process jobs in the child process until the parent closes the pipe.
 
     The child may use *memory* bytes of address space, and ends after a job that needed more than
     *swollen* bytes of memory.
@@ -219,7 +219,7 @@ def serve_jobs(
         _send_message(answers, b"ready")
         while True:
             job = _receive_message(jobs)
-            with _end_with_parent(jobs):
+            with _exit_when_parent_ends(jobs):
                 answer = _read_or_describe_error(read, job)
             # A new process begins with the peak of the one that started it.
             if _measure_peak_memory() > max(began, swollen):
@@ -245,7 +245,7 @@ def _measure_peak_memory() -> int:
 
 
 @contextmanager
-def _end_with_parent(jobs: IO[bytes]) -> Iterator[None]:
+def _exit_when_parent_ends(jobs: IO[bytes]) -> Iterator[None]:
     """Make the system end this process when the parent's end of the pipe closes.
 
     The system sends a signal, because a watching thread would not run during a long regex.
@@ -268,7 +268,7 @@ def _end_with_parent(jobs: IO[bytes]) -> Iterator[None]:
 
 
 def _read_or_describe_error(read: Callable[[bytes], dict[str, Any]], body: bytes) -> dict[str, Any]:
-    """Return the reader's answer, or a description of the error that it raised."""
+    """Return the reader's result, or a description of the error that it raised."""
     try:
         return read(body)
     except (MemoryError, RecursionError):

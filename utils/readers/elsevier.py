@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..errors import BadContent
 from ..model.paper import Document, Fetched
-from .jats import convert_article, parse_jats
+from .jats import convert_article_element, parse_jats
 from .safe_xml import list_children
 
 if TYPE_CHECKING:
@@ -82,8 +82,8 @@ _FLOATS: Final = ("figure", "table", "textbox", "e-component", "scheme")
 _WIDEST: Final = 1_000  # columns; who says more of a table is not to be believed
 
 
-def read(fetched: Fetched) -> Document:
-    """Return the article as markdown with its metadata; see `.jats.read`.
+def read_document(fetched: Fetched) -> Document:
+    """Return the article as markdown with its metadata; see `.jats.read_document`.
 
     A response without the text (because the key has no access) has no words in its body.
 
@@ -93,7 +93,7 @@ def read(fetched: Fetched) -> Document:
         The bytes are not a response of this service (verdict ``not_a_paper``).
     """
     parsed = parse_jats(fetched.body)
-    return convert_article(_JatsBuilder(parsed.root).build_jats(), parsed.cut_off)
+    return convert_article_element(_JatsBuilder(parsed.root).build_jats(), parsed.cut_off)
 
 
 def has_full_text(body: bytes) -> bool:
@@ -108,7 +108,7 @@ def has_full_text(body: bytes) -> bool:
         for el in _iterate_descendants(body, "para", "simple-para")
     )
     return next(paragraphs, None) is not None or bool(
-        _get_text_on_one_line(_find_first_descendant(root, "rawtext"))
+        _get_element_text(_find_first_descendant(root, "rawtext"))
     )
 
 
@@ -124,10 +124,11 @@ def _iterate_descendants(el: Element | None, *names: str) -> Iterator[Element]:
 
 
 def _find_first_descendant(el: Element | None, *names: str) -> Element | None:
+    """Return the first descendant with one of these local names; else None."""
     return next(_iterate_descendants(el, *names), None)
 
 
-def _find_children(el: Element | None, *names: str) -> list[Element]:
+def _find_named_children(el: Element | None, *names: str) -> list[Element]:
     return (
         []
         if el is None
@@ -135,7 +136,7 @@ def _find_children(el: Element | None, *names: str) -> list[Element]:
     )
 
 
-def _get_text_on_one_line(el: Element | None) -> str:
+def _get_element_text(el: Element | None) -> str:
     return "" if el is None else " ".join("".join(map(str, el.itertext())).split())
 
 
@@ -150,18 +151,18 @@ class _JatsBuilder:
         if self.core is None and self.item is None:
             msg = "This is not an article: there is no <coredata> of Elsevier in the XML."
             raise BadContent(msg, verdict="not_a_paper")
-        self.subtype = _get_text_on_one_line(_find_first_descendant(root, "document-subtype"))
+        self.subtype = _get_element_text(_find_first_descendant(root, "document-subtype"))
         self.raw = _find_first_descendant(root, "rawtext")
         self.targets = {el.get("id", ""): _get_local_name(el) for el in root.iter() if el.get("id")}
         self.floats = {
             el.get("id", f"float {number}"): el
-            for holder in _find_children(self.item, "floats")
-            for number, el in enumerate(_find_children(holder, *_FLOATS))
+            for holder in _find_named_children(self.item, "floats")
+            for number, el in enumerate(_find_named_children(holder, *_FLOATS))
         }
         self.notes: dict[str, Element] = {}
         self.article = root.makeelement("article")
         self._special: dict[str, Callable[[Element, Element], None]] = {
-            "hsp": self._write_space,
+            "hsp": self._write_blank,
             "glyph": self._write_glyph,
             "cross-ref": self._write_cross_reference,
             "cross-refs": self._write_cross_reference,
@@ -203,9 +204,11 @@ class _JatsBuilder:
             if text := self._get_coredata_field(name):
                 self._add_element(meta, "article-id", text).set("pub-id-type", kind)
         titles = self._add_element(meta, "title-group")
-        for title in _find_children(head, "title") or _find_children(self.core, "title"):
+        for title in _find_named_children(head, "title") or _find_named_children(
+            self.core, "title"
+        ):
             self._copy_inline_content(title, self._add_element(titles, "article-title"))
-        for title in _find_children(head, "subtitle"):
+        for title in _find_named_children(head, "subtitle"):
             self._copy_inline_content(title, self._add_element(titles, "subtitle"))
         self._write_authors(meta, head)
         for name, field in (("fpage", "startingPage"), ("lpage", "endingPage")):
@@ -218,10 +221,10 @@ class _JatsBuilder:
 
     def _get_coredata_field(self, field: str) -> str:
         """Return the text of a field of ``coredata``."""
-        return _get_text_on_one_line(next(iter(_find_children(self.core, field)), None))
+        return _get_element_text(next(iter(_find_named_children(self.core, field)), None))
 
     def _write_keywords(self, meta: Element, head: Element | None) -> None:
-        for group in _find_children(head, "keywords"):
+        for group in _find_named_children(head, "keywords"):
             words = self._add_element(meta, "kwd-group")
             for el in list_children(group):
                 if _get_local_name(el) == "section-title":
@@ -239,13 +242,13 @@ class _JatsBuilder:
             contrib.set("contrib-type", "author")
             if _get_local_name(el) == "collaboration":
                 self._add_element(
-                    contrib, "collab", _get_text_on_one_line(_find_first_descendant(el, "text"))
+                    contrib, "collab", _get_element_text(_find_first_descendant(el, "text"))
                 )
             else:
                 self._write_person_name(el, contrib)
         if not len(group):
-            for el in _find_children(self.core, "creator"):
-                family, _, given = _get_text_on_one_line(el).partition(", ")
+            for el in _find_named_children(self.core, "creator"):
+                family, _, given = _get_element_text(el).partition(", ")
                 contrib = self._add_element(group, "contrib")
                 contrib.set("contrib-type", "author")
                 name = self._add_element(contrib, "name")
@@ -259,11 +262,11 @@ class _JatsBuilder:
             ("given-name", "given-names"),
             ("suffix", "suffix"),
         ):
-            for part in _find_children(el, source):
-                self._add_element(name, target, _get_text_on_one_line(part))
+            for part in _find_named_children(el, source):
+                self._add_element(name, target, _get_element_text(part))
 
     def _write_abstracts(self, meta: Element, head: Element | None) -> None:
-        found = _find_children(head, "abstract")
+        found = _find_named_children(head, "abstract")
         for el in sorted(
             found,
             key=lambda abstract_element: (abstract_element.get("class") or "author") != "author",
@@ -271,7 +274,7 @@ class _JatsBuilder:
             abstract = self._add_element(meta, "abstract")
             if (kind := el.get("class") or "author") != "author":
                 abstract.set("abstract-type", _ABSTRACTS.get(kind, kind))
-            for part in _find_children(el, "abstract-sec"):
+            for part in _find_named_children(el, "abstract-sec"):
                 titled = any(
                     _get_local_name(abstract_element) == "section-title"
                     for abstract_element in list_children(part)
@@ -284,7 +287,7 @@ class _JatsBuilder:
             self._add_element(self._add_element(meta, "abstract"), "p", plain)
 
     def _write_body(self) -> None:
-        body = next(iter(_find_children(self.item, "body")), None)
+        body = next(iter(_find_named_children(self.item, "body")), None)
         if body is not None:
             target = self._add_element(self.article, "body")
             for el in list_children(body):
@@ -300,17 +303,17 @@ class _JatsBuilder:
     def _write_back_matter(self) -> None:
         back = self._add_element(self.article, "back")
         for el in _iterate_descendants(self.item, "acknowledgment"):
-            for part in _find_children(el, "section") or [el]:
+            for part in _find_named_children(el, "section") or [el]:
                 self._write_child_blocks(
                     part, self._copy_id_attribute(el, self._add_element(back, "ack"))
                 )
         for el in _iterate_descendants(self.item, "appendices"):
             group = self._add_element(back, "app-group")
-            for section in _find_children(el, "section"):
+            for section in _find_named_children(el, "section"):
                 self._write_child_blocks(
                     section, self._copy_id_attribute(section, self._add_element(group, "app"))
                 )
-        tail = next(iter(_find_children(self.item, "tail", "simple-tail")), None)
+        tail = next(iter(_find_named_children(self.item, "tail", "simple-tail")), None)
         for el in list_children(tail) if tail is not None else ():
             if _get_local_name(el) in {"bibliography", "further-reading"}:
                 self._write_references(el, back)
@@ -372,13 +375,13 @@ class _JatsBuilder:
         """Write text and elements in order, without layout whitespace before a subscript."""
         children = list_children(el)
         following = [*map(_get_local_name, children), ""]
-        self._append_text(parent, _drop_layout_newline(el.text, following[0]))
+        self._append_text(parent, _drop_layout_whitespace(el.text, following[0]))
         for child, after in zip(children, following[1:], strict=True):
             self._write_element(child, parent)
-            self._append_text(parent, _drop_layout_newline(child.tail, after))
+            self._append_text(parent, _drop_layout_whitespace(child.tail, after))
 
     def _write_child_blocks(self, el: Element, parent: Element) -> None:
-        """Write the block elements in *el*; the text between them is layout and is skipped."""
+        """Write the block elements in *el*; text between them is layout and is skipped."""
         for child in list_children(el):
             self._write_element(child, parent)
             self._append_text(parent, child.tail if (child.tail or "").strip() else "")
@@ -396,7 +399,7 @@ class _JatsBuilder:
     def _skip_element(self, el: Element, parent: Element) -> None:
         """Write nothing, because the element is written elsewhere."""
 
-    def _write_space(self, el: Element, parent: Element) -> None:
+    def _write_blank(self, el: Element, parent: Element) -> None:
         self._append_text(parent, " ")
 
     def _write_glyph(self, el: Element, parent: Element) -> None:
@@ -422,7 +425,7 @@ class _JatsBuilder:
             mark = self._add_element(
                 self._add_element(parent, "sup"),
                 "xref",
-                _get_text_on_one_line(_find_first_descendant(el, "label")),
+                _get_element_text(_find_first_descendant(el, "label")),
             )
             mark.set("ref-type", "fn")
             mark.set("rid", name)
@@ -463,7 +466,7 @@ class _JatsBuilder:
     def _write_figure(self, el: Element, parent: Element) -> None:
         figure = self._copy_id_attribute(el, self._add_element(parent, "fig"))
         self._write_child_blocks(el, figure)
-        for link in _find_children(el, "link"):
+        for link in _find_named_children(el, "link"):
             self._add_element(figure, "graphic").set(_HREF, link.get("locator", ""))
 
     def _write_supplement(self, el: Element, parent: Element) -> None:
@@ -481,15 +484,15 @@ class _JatsBuilder:
 
     def _write_table(self, el: Element, parent: Element) -> None:
         table = self._copy_id_attribute(el, self._add_element(parent, "table-wrap"))
-        for part in _find_children(el, "label", "caption"):
+        for part in _find_named_children(el, "label", "caption"):
             self._write_element(part, table)
-        for part in _find_children(el, "tgroup"):
+        for part in _find_named_children(el, "tgroup"):
             self._write_cals_table(part, self._add_element(table, "table"))
-        if not _find_children(el, "tgroup"):
-            for link in _find_children(el, "link"):
+        if not _find_named_children(el, "tgroup"):
+            for link in _find_named_children(el, "link"):
                 self._add_element(table, "graphic").set(_HREF, link.get("locator", ""))
         notes = self._add_element(table, "table-wrap-foot")
-        for part in _find_children(el, "legend", "table-footnote"):
+        for part in _find_named_children(el, "legend", "table-footnote"):
             target = self._copy_id_attribute(part, self._add_element(notes, "fn"))
             self._write_child_blocks(part, target)
 
@@ -497,13 +500,13 @@ class _JatsBuilder:
         """Write a CALS table (OASIS TR 9502) as HTML, with column and row spans."""
         columns = {
             el.get("colname", ""): number
-            for number, el in enumerate(_find_children(group, "colspec"))
+            for number, el in enumerate(_find_named_children(group, "colspec"))
         }
         for name in ("thead", "tbody"):
-            for part in _find_children(group, name):
+            for part in _find_named_children(group, name):
                 target = self._add_element(table, name)
                 taken: dict[int, int] = {}  # column → rows that a cell above still reaches into
-                for row in _find_children(part, "row"):
+                for row in _find_named_children(part, "row"):
                     self._write_cals_row(row, self._add_element(target, "tr"), columns, taken)
 
     def _write_cals_row(
@@ -511,7 +514,7 @@ class _JatsBuilder:
     ) -> None:
         at = 0
         below = {column: left - 1 for column, left in taken.items() if left > 1}
-        for entry in _find_children(row, "entry"):
+        for entry in _find_named_children(row, "entry"):
             first = columns.get(entry.get("namest") or entry.get("colname") or "", -1)
             last = columns.get(entry.get("nameend") or "", first)
             while at in taken or at < first:
@@ -520,7 +523,7 @@ class _JatsBuilder:
                 at += 1
             cell = self._add_element(target, "td")
             wide = min(max(1, last - first + 1), _WIDEST)
-            high = 1 + _parse_span_number(entry.get("morerows"))
+            high = 1 + _parse_table_span(entry.get("morerows"))
             if wide > 1:
                 cell.set("colspan", str(wide))
             if high > 1:
@@ -535,14 +538,14 @@ class _JatsBuilder:
 
     def _write_references(self, el: Element, back: Element) -> None:
         ref_list = self._add_element(back, "ref-list")
-        for title in _find_children(el, "section-title"):
+        for title in _find_named_children(el, "section-title"):
             self._copy_inline_content(title, self._add_element(ref_list, "title"))
         for reference in _iterate_descendants(el, "bib-reference"):
             ref = self._copy_id_attribute(reference, self._add_element(ref_list, "ref"))
             for part in list_children(reference):
                 match _get_local_name(part):
                     case "label":
-                        self._add_element(ref, "label", _get_text_on_one_line(part))
+                        self._add_element(ref, "label", _get_element_text(part))
                     case "reference":
                         self._write_citation(part, self._add_element(ref, "element-citation"))
                     case "other-ref":
@@ -565,8 +568,8 @@ class _JatsBuilder:
         self._write_person_group(
             _iterate_descendants(el, "author", "collaboration", "et-al"), citation, "author"
         )
-        for title in _find_children(el, "title", "translated-title"):
-            self._write_title(title, self._add_element(citation, "article-title"))
+        for title in _find_named_children(el, "title", "translated-title"):
+            self._write_reference_title(title, self._add_element(citation, "article-title"))
 
     def _write_person_group(self, found: Iterable[Element], citation: Element, role: str) -> None:
         group = self._add_element(citation, "person-group")
@@ -576,14 +579,14 @@ class _JatsBuilder:
                 case "et-al":
                     self._add_element(group, "etal")
                 case "collaboration":
-                    self._add_element(group, "collab", _get_text_on_one_line(el))
+                    self._add_element(group, "collab", _get_element_text(el))
                 case _:
                     self._write_person_name(el, group)
         if not len(group):
             citation.remove(group)
 
-    def _write_title(self, title: Element, target: Element) -> None:
-        for part in _find_children(title, "maintitle", "subtitle"):
+    def _write_reference_title(self, title: Element, target: Element) -> None:
+        for part in _find_named_children(title, "maintitle", "subtitle"):
             self._append_text(target, ": " if _get_local_name(part) == "subtitle" else "")
             self._copy_inline_content(part, target)
 
@@ -598,28 +601,26 @@ class _JatsBuilder:
             "edition": "edition",
         }
         for el in _iterate_descendants(host, "series", "book", "edited-book", "e-host"):
-            for editors in _find_children(el, "editors"):
+            for editors in _find_named_children(el, "editors"):
                 self._write_person_group(
                     _iterate_descendants(editors, "editor"), citation, "editor"
                 )
-            for title in _find_children(el, "title"):
-                self._write_title(title, self._add_element(citation, "source"))
+            for title in _find_named_children(el, "title"):
+                self._write_reference_title(title, self._add_element(citation, "source"))
         for el in _iterate_descendants(host, *fields):
-            self._add_element(citation, fields[_get_local_name(el)], _get_text_on_one_line(el))
+            self._add_element(citation, fields[_get_local_name(el)], _get_element_text(el))
         for el in _iterate_descendants(host, "publisher"):
             for name, tag in (("location", "publisher-loc"), ("name", "publisher-name")):
-                if text := ", ".join(map(_get_text_on_one_line, _find_children(el, name))):
+                if text := ", ".join(map(_get_element_text, _find_named_children(el, name))):
                     self._add_element(citation, tag, text)
         for el in _iterate_descendants(host, "doi"):
-            self._add_element(citation, "pub-id", _get_text_on_one_line(el)).set(
-                "pub-id-type", "doi"
-            )
+            self._add_element(citation, "pub-id", _get_element_text(el)).set("pub-id-type", "doi")
         for el in _iterate_descendants(host, "inter-ref"):
             self._write_link(el, citation)
 
 
 def _get_ref_type(name: str) -> str:
-    """Return the JATS ``ref-type`` of a reference to an element with that name."""
+    """Return the JATS ``ref-type`` of a reference to an element named *name*."""
     return {
         "bib-reference": "bibr",
         "figure": "fig",
@@ -635,11 +636,11 @@ def _get_ref_type(name: str) -> str:
     }.get(name, "other")
 
 
-def _drop_layout_newline(text: str | None, after: str) -> str | None:
+def _drop_layout_whitespace(text: str | None, after: str) -> str | None:
     """Return None for whitespace that Elsevier inserts before a subscript; else *text*."""
     is_layout = text is not None and "\n" in text and not text.strip()
     return None if is_layout and after in {"inf", "sup"} else text
 
 
-def _parse_span_number(text: str | None) -> int:
+def _parse_table_span(text: str | None) -> int:
     return min(int(text), _WIDEST) if text and text.isascii() and text.isdigit() else 0

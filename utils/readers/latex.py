@@ -21,8 +21,8 @@ from ..outline.words import strip_markup
 from . import pandoc, plain_markdown
 from .author_names import extract_family_names_from_line
 from .pandoc import (
-    Citation,
-    Rewriter,
+    CitedReference,
+    PandocRewriter,
     convert_to_markdown,
     make_header_node,
     nodes_to_text,
@@ -30,7 +30,7 @@ from .pandoc import (
 )
 from .submission import Submission, unpack_submission
 
-__all__ = ["find_picture_files", "is_pandoc_available", "read"]
+__all__ = ["find_picture_files", "is_pandoc_available", "read_document"]
 
 _MOST_BYTES: Final = 12_000_000  # of the joined text
 _MOST_BIB_BYTES: Final = 2_000_000
@@ -75,8 +75,8 @@ def is_pandoc_available() -> bool:
     return bool(pandoc.find_pandoc_path())
 
 
-def read(fetched: Fetched) -> Document:
-    """Convert a submission to a document; a truncated one gets the verdict ``partial``.
+def read_document(fetched: Fetched) -> Document:
+    """Convert a LaTeX submission to a document; a truncated one gets the verdict ``partial``.
 
     Raises
     ------
@@ -91,12 +91,12 @@ def read(fetched: Fetched) -> Document:
     except RecursionError as error:
         raise BadContent("The LaTeX source is nested too deeply.", verdict="not_a_paper") from error
     sent = replace(fetched, body=markdown.encode(), media="markdown", charset="utf-8")
-    made = plain_markdown.read(sent)
-    title = strip_markup(_get_meta_text(meta.get("title"))).replace("*", "")
+    made = plain_markdown.read_document(sent)
+    title = strip_markup(_get_metadata_text(meta.get("title"))).replace("*", "")
     return replace(
         made,
         title=title,
-        abstract=_get_meta_text(meta.get("abstract")).strip() or made.abstract,
+        abstract=_get_metadata_text(meta.get("abstract")).strip() or made.abstract,
         authors=_extract_author_family_names(meta.get("author")),
         retracted=bool(re.match(r"\W*(?:retracted|withdrawn)\b", title, re.I)),
         verdict="partial" if source.lost else "full_text",
@@ -110,7 +110,7 @@ def find_picture_files(fetched: Fetched) -> dict[str, tuple[str, ...]]:
     Raises
     ------
     BadContent
-        As `read` raises.
+        As `read_document` raises.
     """
     try:
         return _parse_and_rewrite(_MergedSource(unpack_submission(fetched.body)))[2].pictures
@@ -118,7 +118,9 @@ def find_picture_files(fetched: Fetched) -> dict[str, tuple[str, ...]]:
         raise BadContent("The LaTeX source is nested too deeply.", verdict="not_a_paper") from error
 
 
-def _parse_and_rewrite(source: _MergedSource) -> tuple[dict[str, Any], dict[str, Any], Rewriter]:
+def _parse_and_rewrite(
+    source: _MergedSource,
+) -> tuple[dict[str, Any], dict[str, Any], PandocRewriter]:
     """Return pandoc's document without the front matter, its metadata, and the rewriter."""
     try:
         parsed = parse_latex(source.text, source.bibtex)
@@ -126,12 +128,12 @@ def _parse_and_rewrite(source: _MergedSource) -> tuple[dict[str, Any], dict[str,
         if not source.bibtex:
             raise
         parsed = parse_latex(source.text)  # a broken BibTeX file costs the references only
-    meta, rewriter = parsed["meta"], Rewriter(source.citations)
+    meta, rewriter = parsed["meta"], PandocRewriter(source.citations)
     blocks = rewriter.rewrite_nodes(parsed["blocks"])
     front: list[dict[str, Any]] = []
-    if title := rewriter.rewrite_nodes(_get_meta_nodes(meta.get("title"))):
+    if title := rewriter.rewrite_nodes(_get_metadata_nodes(meta.get("title"))):
         front.append(make_header_node(1, [node for node in title if node["t"] != "Note"]))
-    if abstract := rewriter.rewrite_nodes(_get_meta_nodes(meta.get("abstract"))):
+    if abstract := rewriter.rewrite_nodes(_get_metadata_nodes(meta.get("abstract"))):
         front += [make_header_node(2, [{"t": "Str", "c": "Abstract"}]), *abstract]
         if blocks and blocks[0]["t"] != "Header":  # or it would read as the end of the abstract
             front.append(make_header_node(2, [{"t": "Str", "c": "Main text"}]))
@@ -140,13 +142,13 @@ def _parse_and_rewrite(source: _MergedSource) -> tuple[dict[str, Any], dict[str,
 
 @dataclass
 class _MergedSource:
-    """A submission merged into one text that includes no other file."""
+    """The files of a submission, merged into one text."""
 
     submission: Submission
     text: str = ""
     bibtex: str = ""
     lost: str = ""
-    citations: dict[str, Citation] = field(default_factory=dict)
+    citations: dict[str, CitedReference] = field(default_factory=dict)
     _files_read: int = 0
     _bib_files: list[str] = field(default_factory=list)
 
@@ -156,7 +158,7 @@ class _MergedSource:
         text = self._read_with_includes(main, 0)
         if len(text) > _MOST_BYTES:
             text, self.lost = text[:_MOST_BYTES], "its files include each other in a loop"
-        self.text = _LIST.sub(self._number_bibliography, _RULES.sub("", text))
+        self.text = _LIST.sub(self._convert_bibliography_to_list, _RULES.sub("", text))
         if not self.citations:
             bibs = (self.submission.find_file_name(name, "", ".bib") for name in self._bib_files)
             text = "\n".join(self.submission.files[bib] for bib in bibs if bib)
@@ -199,7 +201,7 @@ class _MergedSource:
         return ""
 
     def _collect_package_definitions(self, packages: str) -> str:
-        """Return the one-line definitions of the source's own packages, without layout."""
+        """Return the one-line definitions in the source's own packages, except layout commands."""
         files = (self.submission.find_file_name(name, "", ".sty") for name in packages.split(","))
         lines = [
             line[0]
@@ -210,7 +212,7 @@ class _MergedSource:
         ]
         return "\n" + "\n".join(lines) + "\n" if lines else ""
 
-    def _number_bibliography(self, found: re.Match[str]) -> str:
+    def _convert_bibliography_to_list(self, found: re.Match[str]) -> str:
         """Return a reference list as an enumeration, and record each entry's number."""
         entries = list(_ENTRY.finditer(found[1]))
         ends = [entry.start() for entry in entries[1:]] + [len(found[1])]
@@ -219,25 +221,25 @@ class _MergedSource:
             label = _AUTHORS.match(entry[1] or "")
             authors = label[1].replace("~", " ").strip("{} ") if label else ""
             number = len(self.citations) + 1
-            self.citations.setdefault(entry[2].strip(), Citation(number, authors))
+            self.citations.setdefault(entry[2].strip(), CitedReference(number, authors))
             items.append(f"\\item {{}}{_SILENT.sub(' ', found[1][entry.end() : end]).strip()}\n\n")
         body = "\\begin{enumerate}\n" + "".join(items) + "\\end{enumerate}\n"
         return f"\n\n{_STYLES}\n\\section*{{References}}\n{body}" if items else ""
 
 
-def _get_meta_nodes(meta: Any) -> list[dict[str, Any]]:
+def _get_metadata_nodes(meta: Any) -> list[dict[str, Any]]:
     """Return the nodes of a metadata field."""
     return meta["c"] if meta and meta["t"] in {"MetaInlines", "MetaBlocks"} else []
 
 
-def _get_meta_text(meta: Any) -> str:
-    return " ".join(nodes_to_text(_get_meta_nodes(meta)).split())
+def _get_metadata_text(meta: Any) -> str:
+    return " ".join(nodes_to_text(_get_metadata_nodes(meta)).split())
 
 
 def _extract_author_family_names(meta: Any) -> tuple[str, ...]:
     """Return the authors' family names; addresses follow a line break and are dropped."""
     entries = meta["c"] if meta and meta["t"] == "MetaList" else [meta] if meta else []
-    lines = (nodes_to_text(_get_meta_nodes(entry)).strip().split("\n")[0] for entry in entries)
+    lines = (nodes_to_text(_get_metadata_nodes(entry)).strip().split("\n")[0] for entry in entries)
     plain = (re.sub(r"\$[^$]*\$|[*\\]|\[[^\]]*\]", "", line) for line in lines)
     return tuple(family for line in plain for family in extract_family_names_from_line(line))[
         :_MOST_AUTHORS

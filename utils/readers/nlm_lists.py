@@ -1,4 +1,4 @@
-"""Read NLM's published lists of names: journals, MeSH headings and genes.
+"""Read NLM's published name lists: journals, MeSH headings and genes.
 
 - ``J_Medline.txt`` (https://ftp.ncbi.nlm.nih.gov/pubmed/J_Medline.txt): entries between lines of
   dashes, ``JournalTitle:``, ``MedAbbr:``, ``ISSN (Print):``, ``ISSN (Online):``, ``IsoAbbr:``.
@@ -35,7 +35,7 @@ _SHORTEST = 3  # letters of a gene's synonym: shorter ones are of many genes
 _HINT = "Give J_Medline.txt, a desc*.xml of MeSH, or a *.gene_info, as NLM publishes them."
 
 
-class NamePair(NamedTuple):
+class SynonymPair(NamedTuple):
     """A name and another name for the same thing; ``kind`` is a journal or a term."""
 
     kind: str
@@ -43,7 +43,7 @@ class NamePair(NamedTuple):
     name: str
 
 
-def iterate_name_pairs(path: Path) -> Iterator[NamePair]:
+def iterate_synonym_pairs(path: Path) -> Iterator[SynonymPair]:
     """Yield pairs of names from one of NLM's lists.
 
     Raises
@@ -59,8 +59,8 @@ def iterate_name_pairs(path: Path) -> Iterator[NamePair]:
         stream = io.BufferedReader(gzip.GzipFile(fileobj=file)) if packed else file
         try:
             head = stream.peek(_HEAD)[:_HEAD]
-            for pair in _choose_list_reader(head, stream, path):
-                yield NamePair(pair.kind, one_line(pair.written), one_line(pair.name))
+            for pair in _iterate_pairs_by_format(head, stream, path):
+                yield SynonymPair(pair.kind, one_line(pair.written), one_line(pair.name))
         except (EOFError, zlib.error, gzip.BadGzipFile, etree.XMLSyntaxError) as error:
             msg = f"{one_line(path.name)} is damaged: {one_line(str(error))[:100]}."
             raise BadRequest(
@@ -68,10 +68,10 @@ def iterate_name_pairs(path: Path) -> Iterator[NamePair]:
             ) from None
 
 
-def _choose_list_reader(head: bytes, stream: BinaryIO, path: Path) -> Iterator[NamePair]:
+def _iterate_pairs_by_format(head: bytes, stream: BinaryIO, path: Path) -> Iterator[SynonymPair]:
     if b"<DescriptorRecordSet" in head:
         return _iterate_mesh_names(stream)
-    lines = _iterate_lines(stream)
+    lines = _iterate_decoded_lines(stream)
     if head.startswith(b"#tax_id\t"):
         return _iterate_gene_names(lines)
     if b"JournalTitle:" in head:
@@ -79,12 +79,12 @@ def _choose_list_reader(head: bytes, stream: BinaryIO, path: Path) -> Iterator[N
     raise BadRequest(f"{one_line(path.name)} is not one of NLM's lists.", _HINT)
 
 
-def _iterate_lines(stream: BinaryIO) -> Iterator[str]:
+def _iterate_decoded_lines(stream: BinaryIO) -> Iterator[str]:
     while line := stream.readline(_LONGEST_LINE):
         yield line.decode("utf-8", "replace").rstrip("\r\n")
 
 
-def _iterate_journal_names(lines: Iterator[str]) -> Iterator[NamePair]:
+def _iterate_journal_names(lines: Iterator[str]) -> Iterator[SynonymPair]:
     """Yield each name and number of a journal, paired with its full title."""
     entry: dict[str, str] = {}
     for line in chain(lines, ["--"]):
@@ -94,11 +94,13 @@ def _iterate_journal_names(lines: Iterator[str]) -> Iterator[NamePair]:
             continue
         if title := entry.get("JournalTitle", ""):
             names = ("JournalTitle", "MedAbbr", "IsoAbbr", "ISSN (Print)", "ISSN (Online)")
-            yield from (NamePair("journal", entry[one], title) for one in names if entry.get(one))
+            yield from (
+                SynonymPair("journal", entry[one], title) for one in names if entry.get(one)
+            )
         entry = {}
 
 
-def _iterate_mesh_names(stream: BinaryIO) -> Iterator[NamePair]:
+def _iterate_mesh_names(stream: BinaryIO) -> Iterator[SynonymPair]:
     """Yield each entry term paired with its heading, and some headings with entry terms."""
     for _, record in etree.iterparse(stream, tag="DescriptorRecord", **SAFE_OPTIONS):
         heading = record.findtext("DescriptorName/String", "").strip()
@@ -109,14 +111,14 @@ def _iterate_mesh_names(stream: BinaryIO) -> Iterator[NamePair]:
         ]
         others = [term for term in dict.fromkeys(terms) if term and term != heading]
         if heading:
-            yield from (NamePair("term", term, heading) for term in others)
-            yield from (NamePair("term", heading, term) for term in others[:_OTHERS])
+            yield from (SynonymPair("term", term, heading) for term in others)
+            yield from (SynonymPair("term", heading, term) for term in others[:_OTHERS])
         record.clear()
         while record.getprevious() is not None:
             del record.getparent()[0]
 
 
-def _iterate_gene_names(lines: Iterator[str]) -> Iterator[NamePair]:
+def _iterate_gene_names(lines: Iterator[str]) -> Iterator[SynonymPair]:
     """Yield each synonym and full name of a gene paired with its symbol, and vice versa."""
     columns = next(lines).lstrip("#").split("\t")
     for line in lines:
@@ -125,5 +127,5 @@ def _iterate_gene_names(lines: Iterator[str]) -> Iterator[NamePair]:
         others = [one for one in row.get("Synonyms", "-").split("|") if len(one) >= _SHORTEST]
         others += [full] if full != "-" else []
         if len(symbol) >= _SHORTEST and symbol != "NEWENTRY":
-            yield from (NamePair("term", other, symbol) for other in others)
-            yield from (NamePair("term", symbol, other) for other in others[:_OTHERS])
+            yield from (SynonymPair("term", other, symbol) for other in others)
+            yield from (SynonymPair("term", symbol, other) for other in others[:_OTHERS])

@@ -1,7 +1,7 @@
-"""Run pandoc as a child process, and rewrite its document in the conventions of the readers.
+"""Run pandoc as a child process, and rewrite its document tree in the readers' conventions.
 
 The text is untrusted, so pandoc runs in its sandbox, with a time limit and a heap limit, and
-without the parent's standard input. It returns the document as JSON. `Rewriter` then numbers
+without the parent's standard input. It returns the document as JSON. `PandocRewriter` then numbers
 citations, labels figures and tables (``**Figure 2.** caption``), puts each table row on one line,
 and drops pictures and raw TeX. Pandoc converts the result to markdown.
 
@@ -27,8 +27,8 @@ from ..command_line import install_command
 from ..errors import BadContent
 
 __all__ = [
-    "Citation",
-    "Rewriter",
+    "CitedReference",
+    "PandocRewriter",
     "convert_to_markdown",
     "find_pandoc_path",
     "make_header_node",
@@ -51,8 +51,8 @@ _NO_ATTRIBUTES: Final[list[Any]] = ["", [], []]
 _SPACE: Final[Node] = {"t": "Space"}
 
 
-class Citation(NamedTuple):
-    """A reference's number in the list, and its authors as named in a sentence."""
+class CitedReference(NamedTuple):
+    """A reference's number in the list, and its authors as a sentence names them."""
 
     number: int
     authors: str = ""
@@ -134,10 +134,10 @@ def _run_pandoc(options: list[str], body: bytes, folder: Path) -> bytes:
     return (folder / "made").read_bytes()
 
 
-class Rewriter:
+class PandocRewriter:
     """Rewrites one document in reading order and collects each figure's picture files."""
 
-    def __init__(self, citations: Mapping[str, Citation]) -> None:
+    def __init__(self, citations: Mapping[str, CitedReference]) -> None:
         self.pictures: dict[str, tuple[str, ...]] = {}
         self._citations = citations
         self._figures = 0
@@ -154,7 +154,7 @@ class Rewriter:
         }
 
     def rewrite_nodes(self, nodes: Iterable[Node]) -> list[Node]:
-        """Return blocks or inlines in the conventions of the readers' markdown."""
+        """Return blocks or inlines rewritten in the conventions of the readers' markdown."""
         rewritten: list[Node] = []
         for node in nodes:
             kind: str = node["t"]
@@ -247,7 +247,7 @@ class Rewriter:
         return [{"t": "Para", "c": words}] if words else []
 
     def _rewrite_table(self, content: Any) -> list[Node]:
-        """Return caption and cells; a cell over several columns is in the first of them."""
+        """Return caption and cells; the text of a cell over several columns is in the first."""
         _, (_, caption), columns, (_, head), bodies, (_, foot) = content
         label = ""
         if caption:
@@ -287,7 +287,7 @@ class Rewriter:
         return made
 
     def _rewrite_cell(self, blocks: list[Node]) -> list[Node]:
-        """Return the text of a cell, with bars in formulas replaced."""
+        """Return the inline nodes of a cell, with bars in formulas replaced."""
         words = self._join_inlines(blocks)
         for node in words:
             if node["t"] == "Math":

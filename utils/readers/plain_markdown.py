@@ -15,7 +15,7 @@ from ..judges.walls import find_wall_in_title
 from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched
 from ..outline.sections import iterate_headings_and_paragraphs, measure_text
-from ..outline.words import collapse_blanks, count_words, strip_markup
+from ..outline.words import collapse_long_whitespace, count_words, strip_markup
 from .author_names import extract_family_name_from_full_name
 
 _LINE = re.compile(
@@ -48,7 +48,7 @@ _SHORT_TEXT = 250  # words; a longer text is more than a warning
 _MOST_BYTES = 20_000_000
 
 
-def read(fetched: Fetched) -> Document:
+def read_document(fetched: Fetched) -> Document:
     """Convert markdown, with or without Jina Reader's envelope, to a document.
 
     Raises
@@ -61,8 +61,8 @@ def read(fetched: Fetched) -> Document:
         text = body.decode(fetched.charset or "utf-8", "replace")
     except (LookupError, ValueError):  # an unknown charset, or no text encoding
         text = body.decode("utf-8", "replace")
-    text = collapse_blanks(text.lstrip("\ufeff"))
-    envelope, content = _split_envelope(text.replace("\r\n", "\n"))
+    text = collapse_long_whitespace(text.lstrip("\ufeff"))
+    envelope, content = _split_jina_envelope(text.replace("\r\n", "\n"))
     markdown = _sanitize_markdown(content)
     warnings = envelope.get("Warning", [])
     if not markdown and not warnings:
@@ -72,15 +72,15 @@ def read(fetched: Fetched) -> Document:
         msg = f"{fetched.source} answered with a list of search results."
         evidence = f"{results} numbered headers of results"
         raise BadContent(msg, verdict="not_a_paper", evidence=evidence)
-    title = _choose_title(envelope, markdown)
+    title = _choose_markdown_title(envelope, markdown)
     found = measure_text(markdown)
     pages = envelope.get("Number of Pages", ["0"])[0]
     return Document(
         markdown=markdown,
         title=title,
         abstract=found.abstract,
-        authors=_find_family_names(markdown),
-        ids=_find_ids(markdown),
+        authors=_find_author_family_names(markdown),
+        ids=_find_ids_above_sections(markdown),
         license=fetched.license,
         retracted=bool(re.match(r"\W*retracted\b", title, re.I)),
         body_words=found.body_words,
@@ -91,8 +91,8 @@ def read(fetched: Fetched) -> Document:
     )
 
 
-def _split_envelope(text: str) -> tuple[dict[str, list[str]], str]:
-    """Split Jina Reader's envelope from the content; a text without one is all content."""
+def _split_jina_envelope(text: str) -> tuple[dict[str, list[str]], str]:
+    """Return the fields of Jina Reader's envelope, and the content; all is content without one."""
     envelope: dict[str, list[str]] = {}
     lines = text.split("\n")
     for number, line in enumerate(lines[:60]):
@@ -116,7 +116,7 @@ def _sanitize_markdown(content: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", re.sub(r"(?<![ \t])[ \t]+$", "", text, flags=re.M)).strip()
 
 
-def _choose_title(envelope: dict[str, list[str]], markdown: str) -> str:
+def _choose_markdown_title(envelope: dict[str, list[str]], markdown: str) -> str:
     """Return the envelope's title, or the first heading if that title is a file name."""
     named = envelope.get("Title", [""])[0]
     if named and not _FILE_NAME.fullmatch(named):
@@ -125,8 +125,8 @@ def _choose_title(envelope: dict[str, list[str]], markdown: str) -> str:
     return strip_markup(first[1]).strip("#* ") if first else ""
 
 
-def _find_family_names(markdown: str) -> tuple[str, ...]:
-    """Return family names, if an author line is below the title."""
+def _find_author_family_names(markdown: str) -> tuple[str, ...]:
+    """Return family names if an author line is below the title."""
     match = re.search(r"^(?:Authors?|By):?\s+(.{3,600})$", markdown[:_OPENING], re.M | re.I)
     if not match:
         return ()
@@ -134,7 +134,7 @@ def _find_family_names(markdown: str) -> tuple[str, ...]:
     return tuple(extract_family_name_from_full_name(name) for name in names if name)
 
 
-def _find_ids(markdown: str) -> Ids:
+def _find_ids_above_sections(markdown: str) -> Ids:
     """Return the identifiers above the first section, where a paper states its own.
 
     The page's URL contains the requested identifiers, which proves nothing.
@@ -153,7 +153,7 @@ def _find_ids(markdown: str) -> Ids:
 
 
 def _find_walls_in_short_page(title: str, warnings: list[str], markdown: str) -> tuple[str, ...]:
-    """Return the walls that the title, warnings and headings of a short page announce."""
+    """Return the access barriers that the title, warnings and headings of a short page show."""
     found = dict.fromkeys(filter(None, [find_wall_in_title(title)]))
     for warning in warnings:
         if (status := _STATUS.search(warning)) and status[1][0] in "45":

@@ -64,7 +64,7 @@ Readers: TypeAlias = "dict[str, Reader]"
 
 @dataclass(frozen=True, slots=True)
 class DeletedRecords:
-    """PMIDs that PubMed deleted; every copy of them has to be deleted, too."""
+    """PMIDs that PubMed deleted; every copy of their records must be deleted, too."""
 
     pmids: tuple[str, ...]
 
@@ -104,7 +104,7 @@ def iterate_records_with_xml(
     stream = io.BytesIO(source) if isinstance(source, bytes) else source
     parser, start, last = _make_pull_parser(), b"", ""
     while True:
-        chunk, broken = _feed_next_chunk(stream, parser)
+        chunk, broken = _parse_next_chunk(stream, parser)
         start = start or chunk.lstrip()[:2000]
         for _, found in parser.read_events():
             element = cast("_Element", found)
@@ -112,9 +112,9 @@ def iterate_records_with_xml(
             if isinstance(record, Paper):
                 last = record.ids.pmid
             yield record, element
-            _free_read_elements(element)
+            _free_parsed_elements(element)
         if broken:
-            raise _make_broken_error(start, last, broken)
+            raise _build_truncated_error(start, last, broken)
         if not chunk:
             return
 
@@ -131,8 +131,8 @@ def _make_pull_parser() -> XMLPullParser:
     )
 
 
-def _feed_next_chunk(stream: BinaryIO, parser: XMLPullParser) -> tuple[bytes, str]:
-    """Parse the next chunk; return it (empty at the end) and a message if it is broken."""
+def _parse_next_chunk(stream: BinaryIO, parser: XMLPullParser) -> tuple[bytes, str]:
+    """Parse the next chunk; return its bytes (empty at the end) and an error message if invalid."""
     from lxml import etree
 
     chunk = b""
@@ -146,21 +146,21 @@ def _feed_next_chunk(stream: BinaryIO, parser: XMLPullParser) -> tuple[bytes, st
     return chunk, ""
 
 
-def _make_broken_error(start: bytes, last: str, broken: str) -> SourceMiss:
-    """Return the error for a body that is not PubMed's XML, or is truncated."""
+def _build_truncated_error(start: bytes, last: str, broken: str) -> SourceMiss:
+    """Return the error for a body that is truncated or not PubMed's XML."""
     if last:
         msg = f"PubMed's XML is damaged after PMID {last}: {broken}."
         return BadContent(msg, "Run the same request again.", verdict="partial", after=last)
     if not start:
         return BadContent("PubMed's answer is empty.", "Ask again.", verdict="empty")
     if reason := _extract_json_message(start):
-        return _make_ncbi_error(reason)
+        return _build_ncbi_error(reason)
     msg = f"PubMed's answer is not PubMed XML: {broken}."
     return BadContent(msg, "Ask again.", verdict="error_page")
 
 
 def _extract_json_message(start: bytes) -> str:
-    """Return the message in a JSON error; other fields may repeat the caller's key."""
+    """Return the message of a JSON error; other fields may repeat the caller's key."""
     try:
         answer = json.loads(start, strict=False)
     except ValueError:
@@ -168,7 +168,7 @@ def _extract_json_message(start: bytes) -> str:
     return str(answer.get("error", "")) if isinstance(answer, dict) else ""
 
 
-def _make_ncbi_error(text: str) -> SourceMiss:
+def _build_ncbi_error(text: str) -> SourceMiss:
     """Return the error for an NCBI message (facts sheet: NCBI E-utilities errors)."""
     shown = " ".join(text.split())[:300] or "no reason given"
     msg = f"NCBI answered with an error: {shown}."
@@ -179,8 +179,8 @@ def _make_ncbi_error(text: str) -> SourceMiss:
     return Unreachable(msg, "Ask again later.")
 
 
-def _free_read_elements(element: _Element) -> None:
-    """Free a record that was read and everything before it, to keep memory constant."""
+def _free_parsed_elements(element: _Element) -> None:
+    """Free a record that was read and all elements before it, to keep memory constant."""
     element.clear()
     parent = element.getparent()
     if parent is not None:
@@ -189,7 +189,7 @@ def _free_read_elements(element: _Element) -> None:
 
 def _parse_record(element: _Element) -> Paper | DeletedRecords:
     if element.tag == "ERROR":
-        raise _make_ncbi_error(get_readable_text(element))
+        raise _build_ncbi_error(get_readable_text(element))
     if element.tag == "DeleteCitation":
         return DeletedRecords(
             tuple(get_pmid_digits(child) for child in element if child.tag == "PMID")
@@ -218,7 +218,7 @@ def _build_article_paper(found: Found) -> Paper:
         issue=found.get("issue", ""),
         pages=found.get("pages", ""),
         published=issued,
-        **_get_common_fields(found),
+        **_get_shared_paper_fields(found),
     )
 
 
@@ -233,11 +233,11 @@ def _build_book_paper(found: Found) -> Paper:
         journal=book_title,
         pages=found.get("bookshelf") or found.get("pages", ""),
         published=found.get("issued") or found.get("contributed", ""),
-        **_get_common_fields(found),
+        **_get_shared_paper_fields(found),
     )
 
 
-def _get_common_fields(found: Found) -> dict[str, Any]:
+def _get_shared_paper_fields(found: Found) -> dict[str, Any]:
     title, vernacular = found.get("title", ""), found.get("vernacular title", "")
     return {
         "title": vernacular or title if title in ("", "[Not Available].") else title,
@@ -286,13 +286,13 @@ def _normalize_doi(text: str) -> str:
 
 
 def collect_record_fields(element: _Element) -> Found:
-    """Return the fields of a record by name; a missing field is absent."""
+    """Return the fields of a record by name; missing fields are left out."""
     found: Found = {}
-    _read_child_elements(element, _RECORD, found)
+    _apply_readers_to_children(element, _RECORD, found)
     return found
 
 
-def _read_child_elements(element: _Element, readers: Readers, found: Found) -> None:
+def _apply_readers_to_children(element: _Element, readers: Readers, found: Found) -> None:
     reader_of = readers.get
     for child in list_children(element):
         if reader := reader_of(child.tag):
@@ -339,11 +339,11 @@ def _make_child_list_reader(
 
 def _make_children_reader(readers: Readers) -> Reader:
     """Return a reader of the children of an element."""
-    return lambda element, found: _read_child_elements(element, readers, found)
+    return lambda element, found: _apply_readers_to_children(element, readers, found)
 
 
 def get_pmid_digits(element: _Element) -> str:
-    """Return the digits of a PMID, without its version."""
+    """Return the digits of a PMID element, without its version."""
     text = (element.text or "").strip().lstrip("0")
     return text if text.isascii() and text.isdigit() else ""
 
@@ -379,7 +379,7 @@ def _read_location_id(element: _Element, found: Found) -> None:
         found.setdefault("arxiv", match[1].lower())
 
 
-def _count_references(element: _Element, found: Found) -> None:
+def _read_reference_count(element: _Element, found: Found) -> None:
     """Count the references; a list may contain further lists with titles of their own."""
     found["references"] = found.get("references", 0) + sum(1 for _ in element.iter("Reference"))
 
@@ -424,6 +424,7 @@ def _make_author_list_reader(prefix: str = "") -> Reader:
 
 
 def _read_author(element: _Element) -> Author | None:
+    """Return the author in an ``Author`` element; None without a name."""
     parts: dict[str, str] = {}
     affiliations: list[str] = []
     for child in list_children(element):
@@ -502,7 +503,7 @@ def _read_date(element: _Element) -> str:
 
 
 def parse_printed_date(text: str) -> str:
-    """Return a printed date (``1998 Dec-1999 Jan``, ``2026 Feb 14``) as ISO 8601.
+    """Return a printed date (``1998 Dec-1999 Jan``, ``2026 Feb 14``) as an ISO 8601 date.
 
     >>> texts = "2026 Feb 14", "1998 Dec-1999 Jan", "2000 Spring"
     >>> [parse_printed_date(text) for text in texts]
@@ -545,7 +546,7 @@ _NOTICES: dict[str, NoticeKind] = {
 def _read_publication_model(element: _Element, found: Found) -> None:
     if element.get("PubModel") in ("Electronic-eCollection", "Electronic-Print"):
         found["without print"] = True
-    _read_child_elements(element, _ARTICLE, found)
+    _apply_readers_to_children(element, _ARTICLE, found)
 
 
 _ID_LIST = _make_children_reader({"ArticleId": _read_article_id})
@@ -616,7 +617,7 @@ _RECORD: Readers = {
         {
             "History": _read_history_dates,
             "ArticleIdList": _ID_LIST,
-            "ReferenceList": _count_references,
+            "ReferenceList": _read_reference_count,
         }
     ),
     "PubmedBookData": _make_children_reader(

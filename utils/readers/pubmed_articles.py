@@ -18,7 +18,7 @@ from typing import Any
 from ..errors import BadContent
 from ..model.paper import Paper
 from .pubmed import iterate_records
-from .safe_xml import get_readable_text, parse_xml
+from .safe_xml import get_readable_text, parse_untrusted_xml
 
 _TAG = re.compile(r"[A-Z]{2,4} *- ")
 # How efetch names an unknown PMID in text: "id: 1 Error occurred: The following PMID is not …".
@@ -46,7 +46,7 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class CompleteRecord:
-    """A record with all fields; ``printed_date`` is the date as the issue states it."""
+    """A record with all fields; ``printed_date`` is the date as printed in the issue."""
 
     paper: Paper
     headings: tuple[QualifiedHeading, ...]
@@ -64,7 +64,7 @@ def split_xml_records(body: bytes) -> dict[str, str]:
     """
     from lxml import etree
 
-    root = parse_xml(body)
+    root = parse_untrusted_xml(body)
     if root.tag != "PubmedArticleSet":
         msg = "The answer is not PubMed's XML."
         raise BadContent(msg, verdict="not_a_paper")
@@ -109,11 +109,11 @@ def _parse_medline(record: str) -> dict[str, Any]:
     return fields
 
 
-def parse_record(xml: str) -> CompleteRecord:
-    """Parse one record of `split_xml_records`."""
+def parse_complete_record(xml: str) -> CompleteRecord:
+    """Parse one record of `split_xml_records` with all its fields."""
     wrapped = f"<PubmedArticleSet>{xml}</PubmedArticleSet>".encode()
     paper = next(record for record in iterate_records(wrapped) if isinstance(record, Paper))
-    root = parse_xml(xml.encode())
+    root = parse_untrusted_xml(xml.encode())
     date = root.find(".//JournalIssue/PubDate")
     printed = "" if date is None else " ".join(t.strip() for t in date.itertext() if t.strip())
     return CompleteRecord(

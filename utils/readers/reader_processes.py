@@ -15,9 +15,9 @@ from typing import Any
 from ..errors import BadContent
 from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched, Paper, paper_from_row, to_row
-from ..model.verdicts import NO_COMPARISON, Comparison, Copy, Sign
+from ..model.verdicts import NO_COMPARISON, ComparisonData, Sign, TextCopy
 from . import read_and_judge
-from .child_processes import ChildFailed, ChildPool, serve_jobs
+from .child_processes import ChildPool, ChildReadError, serve_jobs
 
 _MOST_CHILDREN = 4  # each takes about 80 MB; sites allow a dozen papers a second at most
 
@@ -27,9 +27,9 @@ def read_and_judge_in_child(
     paper: Paper,
     *,
     identified: bool = False,
-    comparison: Comparison = NO_COMPARISON,
+    comparison: ComparisonData = NO_COMPARISON,
 ) -> Document:
-    """Do the work of `readers.read_and_judge` in a child process."""
+    """Convert and judge a fetched response in a child process; see `readers.read_and_judge`."""
     if fetched.media == "pdf":
         # PDFs have children of their own.
         return read_and_judge(fetched, paper, identified=identified, comparison=comparison)
@@ -37,8 +37,10 @@ def read_and_judge_in_child(
     job = {"fetched": sent, "paper": to_row(paper), "identified": identified}
     job["comparison"] = comparison
     try:
-        answer = _get_child_pool().read_bytes(json.dumps(job).encode() + b"\n" + fetched.body)
-    except ChildFailed as error:
+        answer = _get_child_pool().read_in_idle_child(
+            json.dumps(job).encode() + b"\n" + fetched.body
+        )
+    except ChildReadError as error:
         msg = f"What {fetched.source} sent could not be read: {error}."
         hint = "The file is damaged, or built to attack parsers."
         raise BadContent(msg, hint, verdict="not_a_paper") from error
@@ -64,17 +66,17 @@ def _row_to_document(row: dict[str, Any]) -> Document:
 
 def serve() -> None:
     """Serve requests in a child process."""
-    serve_jobs(_answer_request)
+    serve_jobs(_process_request)
 
 
-def _answer_request(job: bytes) -> dict[str, Any]:
+def _process_request(job: bytes) -> dict[str, Any]:
     head, _, body = job.partition(b"\n")
     about = json.loads(head)
     row = about["fetched"]
     fetched = Fetched(**{**row, "body": body, "ids": Ids(**row["ids"])})
     paper = paper_from_row(about["paper"])
     copies, journal_words = about["comparison"]
-    comparison = Comparison(tuple(Copy(*one) for one in copies), tuple(journal_words))
+    comparison = ComparisonData(tuple(TextCopy(*one) for one in copies), tuple(journal_words))
     identified = about["identified"]
     try:
         document = read_and_judge(fetched, paper, identified=identified, comparison=comparison)

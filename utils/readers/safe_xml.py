@@ -1,4 +1,4 @@
-"""Parse XML from any source safely, and render its inline elements as plain Unicode text.
+"""Parse XML from any source safely, and convert its inline elements to plain Unicode text.
 
 No DTD is loaded, no entity is expanded, no network is accessed, and the depth of the tree is
 limited by the parser: entity bombs, external entities and nesting attacks end in an ordinary error.
@@ -47,7 +47,7 @@ SAFE_OPTIONS: dict[str, Any] = {
 }
 
 
-def parse_xml(body: bytes) -> Any:
+def parse_untrusted_xml(body: bytes) -> Any:
     """Parse XML and return the root, with deceptive characters removed from all texts.
 
     Raises
@@ -128,9 +128,9 @@ def _render_child(child: _Element) -> str:
     """Return a child element as text."""
     name = _get_local_name(child)
     if name in ("sub", "inf"):
-        return _render_script(_render_content(child), lowered=True)
+        return _render_sub_or_superscript(_render_content(child), lowered=True)
     if name == "sup":
-        return _render_script(_render_content(child))
+        return _render_sub_or_superscript(_render_content(child))
     if name == "math":
         return _linearize_mathml(child) or child.get("alttext") or _render_content(child)
     if not name:
@@ -145,7 +145,7 @@ def _get_local_name(element: _Element) -> str:
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
-def _render_script(text: str, lowered: bool = False) -> str:
+def _render_sub_or_superscript(text: str, lowered: bool = False) -> str:
     """Return text in superscript or subscript, with outer whitespace kept outside."""
     script = text.strip()
     if not script:
@@ -220,19 +220,21 @@ def _linearize_script_base(children: list[_Element]) -> str:
 
 def _render_msub(children: list[_Element]) -> str:
     """Return ``msub`` as text."""
-    return _linearize_script_base(children) + _render_script(
+    return _linearize_script_base(children) + _render_sub_or_superscript(
         _linearize_child_at(children, 1), lowered=True
     )
 
 
 def _render_msup(children: list[_Element]) -> str:
     """Return ``msup`` as text."""
-    return _linearize_script_base(children) + _render_script(_linearize_child_at(children, 1))
+    return _linearize_script_base(children) + _render_sub_or_superscript(
+        _linearize_child_at(children, 1)
+    )
 
 
 def _render_msubsup(children: list[_Element]) -> str:
     """Return ``msubsup`` as text."""
-    return _render_msub(children) + _render_script(_linearize_child_at(children, 2))
+    return _render_msub(children) + _render_sub_or_superscript(_linearize_child_at(children, 2))
 
 
 def _render_mover(children: list[_Element]) -> str:
@@ -241,7 +243,7 @@ def _render_mover(children: list[_Element]) -> str:
     if accent := _ACCENTS.get(mark):
         # A combining mark sits on one character; over a longer term it is spelled out.
         return base + accent if len(base) == 1 else f"{mark}({_linearize_child_at(children, 0)})"
-    return base + _render_script(mark)
+    return base + _render_sub_or_superscript(mark)
 
 
 def _render_munder(children: list[_Element]) -> str:
@@ -249,12 +251,14 @@ def _render_munder(children: list[_Element]) -> str:
     base, mark = _linearize_script_base(children), _linearize_child_at(children, 1)
     if mark in ("¯", "_", "‾", "―"):
         return base + "\u0332" if len(base) == 1 else base
-    return base + _render_script(mark, lowered=True)
+    return base + _render_sub_or_superscript(mark, lowered=True)
 
 
 def _render_munderover(children: list[_Element]) -> str:
     """Return ``munderover`` as text."""
-    return _render_munder(children[:2]) + _render_script(_linearize_child_at(children, 2))
+    return _render_munder(children[:2]) + _render_sub_or_superscript(
+        _linearize_child_at(children, 2)
+    )
 
 
 def _render_mfrac(children: list[_Element]) -> str:
@@ -264,9 +268,8 @@ def _render_mfrac(children: list[_Element]) -> str:
 
 def _render_mroot(children: list[_Element]) -> str:
     """Return ``mroot`` as text."""
-    return (
-        f"{_render_script(_linearize_child_at(children, 1))}√({_linearize_child_at(children, 0)})"
-    )
+    degree = _render_sub_or_superscript(_linearize_child_at(children, 1))
+    return f"{degree}√({_linearize_child_at(children, 0)})"
 
 
 def _render_mmultiscripts(children: list[_Element]) -> str:
@@ -276,7 +279,7 @@ def _render_mmultiscripts(children: list[_Element]) -> str:
 
     def format_script_pairs(members: list[_Element]) -> str:
         return "".join(
-            _render_script(_linearize_mathml(member).strip(), lowered=index % 2 == 0)
+            _render_sub_or_superscript(_linearize_mathml(member).strip(), lowered=index % 2 == 0)
             for index, member in enumerate(members)
         )
 

@@ -1,4 +1,4 @@
-"""Locate the words of a text in the bytes that a site sent.
+"""Locate the words of a text in the bytes of a site's response.
 
 The text that a reader made is compared with the bytes afterwards. So paragraphs of every reader can
 be located, including those of another program or of an earlier version.
@@ -38,7 +38,7 @@ _INLINE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class SourceWords:
-    """Folded words in the order of the bytes; ``owners`` are their elements or boxes.
+    """Folded words in the order of the source; ``owners`` are their elements or boxes.
 
     The owner of a PDF's word is the page, left, bottom, right and top of its line.
     """
@@ -57,7 +57,7 @@ class SourceWords:
 
 
 def extract_source_words(fetched: Fetched) -> SourceWords | None:
-    """Return the words of XML, a page or a PDF; None for other media or unreadable bytes."""
+    """Return the words of XML, HTML or a PDF; None for other media or unreadable bytes."""
     if fetched.media == "pdf":
         pairs = _iterate_pdf_lines(fetched.body)
     elif (root := _parse_root_element(fetched)) is not None:
@@ -77,7 +77,7 @@ def extract_source_words(fetched: Fetched) -> SourceWords | None:
 def _parse_root_element(fetched: Fetched) -> Any:
     if fetched.media in ("jats", "elsevier"):
         try:
-            return safe_xml.parse_xml(fetched.body)
+            return safe_xml.parse_untrusted_xml(fetched.body)
         except BadContent:
             return None
     if fetched.media == "html":
@@ -125,7 +125,7 @@ def _find_block_element(element: Any, known: dict[Any, Any]) -> Any:
     while element not in known:
         climbed.append(element)
         above = element.getparent()
-        if above is None or not _is_inline_name(etree.QName(element)):
+        if above is None or not _is_inline_tag(etree.QName(element)):
             known[element] = element
         else:
             element = above
@@ -148,7 +148,7 @@ def _find_common_element(first: Any, last: Any) -> SourcePlace:
     return SourcePlace(path, named.get("id") if named is not None else "")
 
 
-def _is_inline_name(name: Any) -> bool:
+def _is_inline_tag(name: Any) -> bool:
     """Return whether an element is part of a sentence or of a formula."""
     return name.localname in _INLINE or str(name.namespace).endswith("MathML")
 
@@ -158,7 +158,7 @@ def _merge_line_boxes(page: int, lines: Sequence[tuple[float, ...]]) -> SourcePl
     return SourcePlace(page=page, box=(min(lefts), min(bottoms), max(rights), max(tops)))
 
 
-class WordFinder:
+class SourcePassageFinder:
     """Finds passages in a source's words; built once for all blocks of a text."""
 
     def __init__(self, source: SourceWords) -> None:
@@ -173,17 +173,17 @@ class WordFinder:
     def find_places(self, text: str) -> tuple[SourcePlace, ...]:
         """Return the places where most words of *text* are adjacent; empty without any."""
         words = tuple(fold_words(text))
-        span = self._find_few_words(words) if len(words) < _GRAM else self._find_many_words(words)
+        span = self._find_short_block(words) if len(words) < _GRAM else self._find_long_block(words)
         return self._source.locate_words(*span) if span else ()
 
-    def _find_few_words(self, words: tuple[str, ...]) -> tuple[int, int] | None:
+    def _find_short_block(self, words: tuple[str, ...]) -> tuple[int, int] | None:
         """Return the only occurrence of a block of one to three words; else None."""
         starts = self._singles.get(words[0], []) if words else []
         size = len(words)
         found = [at for at in starts if self._source.words[at : at + size] == words]
         return (found[0], found[0] + size) if len(found) == 1 else None
 
-    def _find_many_words(self, words: tuple[str, ...]) -> tuple[int, int] | None:
+    def _find_long_block(self, words: tuple[str, ...]) -> tuple[int, int] | None:
         """Return the span with most four-word runs at about their expected distances."""
         runs = [words[at : at + _GRAM] for at in range(len(words) - _GRAM + 1)]
         hits = [

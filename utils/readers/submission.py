@@ -91,7 +91,7 @@ def unpack_submission(body: bytes) -> Submission:
             for name, text in _iterate_text_files(source):
                 files[name] = text  # noqa: PERF403 - those before an early end count
         else:
-            _reject_other_formats(head)
+            _require_tex_source(head)
             files["main.tex"] = source.read_bytes(_MOST_TEXT)
             cut_off = bool(source.read_bytes(1))
         cut_off = cut_off or source.is_truncated()
@@ -100,11 +100,13 @@ def unpack_submission(body: bytes) -> Submission:
     if source.overflows:
         msg = "The source unpacks to more data than any paper has."
         raise BadContent(msg, "The file may be built to attack parsers.", verdict="not_a_paper")
-    texts = {name: _decode_text(text) for name, text in files.items()}
+    texts = {name: _decode_source(text) for name, text in files.items()}
     return Submission(texts, _choose_main_file(texts), cut_off)
 
 
-def extract_files(body: bytes, names: Collection[str], most: int) -> dict[str, tuple[str, bytes]]:
+def extract_submission_files(
+    body: bytes, names: Collection[str], most: int
+) -> dict[str, tuple[str, bytes]]:
     """Return other files of a submission, such as pictures, by the requested names.
 
     Each requested name is mapped to the name in the archive and the bytes.
@@ -153,7 +155,7 @@ def _strip_picture_extension(path: str) -> str:
 
 
 class _ArchiveReader:
-    """Reads bytes in order, decompressed if necessary, up to a limit."""
+    """Reads an archive's bytes in order, decompressed if necessary, up to a limit."""
 
     def __init__(self, body: bytes) -> None:
         self.overflows = False
@@ -284,14 +286,14 @@ def _to_safe_path(name: str) -> str:
     return "" if path.startswith("..") or path == "." else path
 
 
-def _reject_other_formats(head: bytes) -> None:
+def _require_tex_source(head: bytes) -> None:
     for mark, kind in _FOREIGN.items():
         if head.lstrip().startswith(mark):
             msg = f"The source is {kind}, not TeX."
             raise BadContent(msg, verdict="not_a_paper")
 
 
-def _decode_text(text: bytes) -> str:
+def _decode_source(text: bytes) -> str:
     try:
         decoded = text.decode("utf-8-sig")
     except UnicodeDecodeError:

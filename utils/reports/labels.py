@@ -21,7 +21,7 @@ from ..model.licenses import find_cc_license
 from ..model.paper import Version
 from ..model.permissions import get_permissions
 from ..model.sites import ROUTES
-from ..model.verdicts import BY_HAND, MEANINGS, Reason
+from ..model.verdicts import BY_HAND, MEANINGS, MissingTextReason
 from ..system.plain_text import clean_text, replace_surrogates
 
 STATE_LABELS: dict[PaperState, str] = {
@@ -40,77 +40,77 @@ _ROUTE_LABELS = {via: route.label for via, route in ROUTES.items()} | {
 PUBLIC_DOMAIN = ("CC0 / public domain", "no conditions")
 OTHER_TERMS = ("Other terms", "the publisher’s own; see the file’s header")
 NO_LICENSE_STATED = ("Not stated", "read, but ask before you redistribute")
-_REASONS: dict[str, Reason] = {
+_REASONS: dict[str, MissingTextReason] = {
     **{name: meaning.reason for name, meaning in MEANINGS.items()},
-    "unreachable": Reason(
+    "unreachable": MissingTextReason(
         "Site did not answer",
         "A site that may have the text was down, slow, or asked to be tried later.",
         "Nothing is wrong with the paper: try again later.",
     ),
-    "not_offered": Reason(
+    "not_offered": MissingTextReason(
         "No open copy known",
         "None of the sources asked has a free copy.",
         "Try your library or the authors’ web pages; an embargo may also end later.",
     ),
-    "not_entitled": Reason(
+    "not_entitled": MissingTextReason(
         "Not open to your key",
         "The publisher has the text, but your key, token or network has no access to it.",
         "Try again from your institution’s network, or download it through your library and drop "
         "it into "
         "the inbox; with another key or token: --retry not_entitled",
     ),
-    "not_found": Reason(
+    "not_found": MissingTextReason(
         "Unknown identifier",
         "No database of records has this identifier.",
         "Look for a typing error in the list that was handed in.",
     ),
-    "could_not_tell": Reason(
+    "could_not_tell": MissingTextReason(
         "Could not be looked up",
         "The databases that may have this paper did not answer, so nothing is known about it.",
         "Nothing is wrong with the identifier: try again later.",
     ),
-    "no_identifier": Reason(
+    "no_identifier": MissingTextReason(
         "No identifier",
         "The record has no PMID, PMCID, DOI or arXiv number, and no certain match was found.",
         f"Look at the candidates ({command_line('harvest resolve LIST')}), and add the right "
         "one’s PMID or DOI to the list.",
     ),
-    "bad_request": Reason(
+    "bad_request": MissingTextReason(
         "Not an identifier",
         "The entry is not a PMID, PMCID, DOI or arXiv number.",
         "Correct the entry in your list.",
     ),
-    "embargo": Reason(
+    "embargo": MissingTextReason(
         "Under embargo",
         "PMC has the text, but its publisher releases it later.",
         "Try again after that date; until then, your library may have the paper.",
     ),
-    "not_tried": Reason(
+    "not_tried": MissingTextReason(
         "Not fetched yet",
         "This shelf has no text of the paper, and no harvest has looked for one.",
         f"Get it: {command_line('harvest LIST --pdf')}",
     ),
-    "no_pdf": Reason(
+    "no_pdf": MissingTextReason(
         "Text without a PDF",
         "The full text came as XML or as a page, and no PDF of it is on the shelf.",
         f"Look for one: {command_line('shelf pdf --job JOB')}; or print the text with --render.",
     ),
-    "not_shareable": Reason(
+    "not_shareable": MissingTextReason(
         "Not to be passed on",
         "Neither its licence nor the terms of its source allow passing the file on.",
         "For yourself alone, pack again with --own-use.",
     ),
-    "failed": Reason(
+    "failed": MissingTextReason(
         "Answer could not be processed",
         "A site answered, and Papershelf failed on the answer: a fault of Papershelf.",
         "Please report it. " + BY_HAND,
     ),
-    "bug": Reason(
+    "bug": MissingTextReason(
         "A fault of Papershelf",
         "Papershelf failed on this paper.",
         "Please report it, and try again with the next version.",
     ),
-    "": Reason(
+    "": MissingTextReason(
         "No reason recorded",
         "There is no full text, and no reason was recorded.",
         "Try again; if this stays, please report it.",
@@ -201,7 +201,7 @@ def format_duration(seconds: float) -> str:
     return f"{whole} s"
 
 
-def get_reason(name: str) -> Reason:
+def get_reason(name: str) -> MissingTextReason:
     """Return name, meaning and advice of a reason; an unknown reason is shown by its own name.
 
     >>> get_reason("disk_full").name
@@ -210,7 +210,7 @@ def get_reason(name: str) -> Reason:
     if known := _REASONS.get(name):
         return known
     shown = name[:60].replace("_", " ").capitalize()
-    return Reason(shown, "The harvest ended with this outcome.", "Try again later.")
+    return MissingTextReason(shown, "The harvest ended with this outcome.", "Try again later.")
 
 
 class Link(NamedTuple):

@@ -20,7 +20,7 @@ from ..command_line import command_line
 from ..errors import StoreFailed, UnknownName
 from ..lists.decisions import Decision, ScreenedRecord, Stage
 from ..lists.pasted import Entry
-from ..model.job import Search
+from ..model.job import JobSearch
 from ..model.paper import Paper, paper_from_row, to_row, utc_now
 from ..system import safe_files, sqlite
 from ..system.nearest import suggest_nearest_name
@@ -103,7 +103,7 @@ class Searched:
 
     arm: str
     kind: str
-    search: Search
+    search: JobSearch
     limits: str = ""
 
 
@@ -190,7 +190,7 @@ class ReviewLedger:
         """Return the last run of each search; citation searches by updates are summed up."""
         made: dict[object, Searched] = {}
         for at, (arm, kind, search, limits) in enumerate(self._fetch_rows(_CURRENT_SEARCHES)):
-            one = Searched(arm, kind, Search(**json.loads(search)), limits)
+            one = Searched(arm, kind, JobSearch(**json.loads(search)), limits)
             same = one.search.name if limits == AT_UPDATES else at
             before = made.get(same)
             made[same] = _add_hits(before, one) if before else one

@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass
 
 from markupsafe import Markup
 
-from ..model.job import Harvested, Search
+from ..model.job import Harvested, JobSearch
 from ..reports.page import render_template
 from ..reports.prisma import TO_FILL, Flow, render_svg
 from ..system.plain_text import clean_text, one_line, to_spreadsheet_cell
@@ -281,7 +281,7 @@ def _to_csv(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str
 class ReportedSearch:
     """A search in the appendix: the kind of source, and its limits in words."""
 
-    search: Search
+    search: JobSearch
     kind: str
     limits: str = ""
 

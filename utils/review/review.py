@@ -21,7 +21,7 @@ from ..harvest.jobs import Harvest
 from ..lists.decisions import GivenFacts, read_screened_records
 from ..lists.described import parsed_paper_to_entry
 from ..lists.pasted import Entry
-from ..model.job import Harvested, Job, PaperState, Search
+from ..model.job import Harvested, Job, JobSearch, PaperState
 from ..model.paper import utc_now
 from ..model.tabular import ResultList
 from ..reports import prisma
@@ -286,7 +286,7 @@ class Review:
         """Return the harvest's ledger, with exactly these papers left to try."""
         path = get_ledgers_folder(self.ladder.shelf.folder) / f"{self.job_id}.db"
         size = len(entries)
-        origin = Search("", f"Review {self.name}", hits=size, taken=size, searched_at=utc_now())
+        origin = JobSearch("", f"Review {self.name}", hits=size, taken=size, searched_at=utc_now())
         if path.exists():
             ledger = Ledger(path)
             with ledger.exclusive_lock():  # no other process is fetching the withdrawn papers
@@ -475,7 +475,7 @@ def _to_citation_search(
 ) -> Searched:
     """Describe a citation search for the figure and the appendix."""
     many, directions = len(found.candidates), " and ".join(ways)
-    search = Search(
+    search = JobSearch(
         "",
         f"Citation searching ({directions}) in {', '.join(found.indexes)}",
         query=f"{directions} citations of {seeds:,} included reports",

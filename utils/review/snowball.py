@@ -27,7 +27,7 @@ from ..lists.pasted import Entry, collect_field_ids
 from ..lists.printed_references import find_printed_ids, iterate_reference_lines
 from ..model.identifiers import Ids
 from ..model.paper import PAPER_COLUMNS, Author, Paper
-from ..model.tabular import Table, Tabular
+from ..model.tabular import Table, TabularResult
 from ..search.citation_indexes import DIRECTIONS, KINDS, MAX_LINKED, Direction, Index, find_indexes
 from ..search.fused_results import group_records
 from ..search.resolve import resolve_entries
@@ -75,7 +75,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Snowball(Tabular):
+class Snowball(TabularResult):
     """The result of citation searching.
 
     Parameters

@@ -26,7 +26,7 @@ from ..http import Web
 from ..http.work import SharedWork
 from ..model.paper import NO_HITS, PAPER_COLUMNS, SearchResult
 from ..model.sites import SEARCHED_SOURCES
-from ..model.tabular import Table, Tabular
+from ..model.tabular import Table, TabularResult
 from ..settings import Settings
 from ..sources import Query, Source
 from ..sources.source import require_valid_dates
@@ -117,7 +117,7 @@ class SourceAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered(Tabular):
+class Gathered(TabularResult):
     """One list of papers, and the outcome at each source."""
 
     query: str

@@ -24,7 +24,7 @@ from typing import Any
 
 from ..errors import DamagedStore, InUse, StoreFailed
 from ..model.identifiers import Ids
-from ..model.job import Counts, Coverage, Harvested, Job, PaperSelection, Search, SiteWait
+from ..model.job import Coverage, Harvested, Job, JobCounts, JobSearch, PaperSelection, SiteWait
 from ..model.paper import Attempt, Paper, StoredPaper, to_row, utc_now
 from ..system import safe_files, sqlite
 from ..system.plain_text import replace_surrogates
@@ -197,7 +197,7 @@ class Ledger:
             states = dict(db.execute("SELECT state, COUNT(*) FROM papers GROUP BY state"))
             aside = dict(db.execute(_VERSIONS))
         merged = states.pop(_DUPLICATE, 0)
-        counts = Counts(requested=sum(states.values()), **states, **aside)
+        counts = JobCounts(requested=sum(states.values()), **states, **aside)
         return Job(
             **{name: facts.get(name, "") for name in _FACTS},
             hits=facts.get("hits", 0),
@@ -205,7 +205,7 @@ class Ledger:
             counts=counts,
             notes=tuple(facts.get("notes", ())),
             waits=tuple(SiteWait(**row) for row in facts.get("waits", ())),
-            searches=tuple(Search(**row) for row in facts.get("searches", ())),
+            searches=tuple(JobSearch(**row) for row in facts.get("searches", ())),
         )
 
     def record_job_end(self) -> None:
@@ -244,7 +244,7 @@ class Ledger:
         hits: int,
         *,
         notes: Sequence[str] | None = None,
-        searches: Sequence[Search] = (),
+        searches: Sequence[JobSearch] = (),
         duplicates: int | None = None,
     ) -> None:
         """Add new hits of the job's queries; other given values replace the stored ones."""

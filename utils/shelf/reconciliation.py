@@ -512,7 +512,7 @@ def _read_kept_document(record: Record, writer: ShelfWriter) -> Document | None:
     if (
         stored.kind != "full_text"
         or stored.by_hand
-        or not formats.is_own_extractor(record.extractor)
+        or not formats.is_built_in_reader(record.extractor)
     ):
         return None
     try:

@@ -22,7 +22,7 @@ from typing import cast, get_args
 
 from ..model.identifiers import Ids
 from ..model.paper import Attempt, Fetched, Media, Paper
-from ..model.versions import is_only_preprint, rank_text
+from ..model.versions import build_text_sort_key, is_only_preprint
 from ..system import bodies, safe_files
 from ..system.bodies import BodyStore
 from . import adoption, paper_file
@@ -337,7 +337,7 @@ class ShelfWriter:
         every = self.find_entries(one.ids)
         texts = [pair for pair in every if pair[1].stored.kind == "full_text"]
         if one.stored.kind in WITHOUT_TEXT and texts:
-            best = max(texts, key=lambda pair: rank_text("published", pair[1].stored))
+            best = max(texts, key=lambda pair: build_text_sort_key("published", pair[1].stored))
             every = tuple(p for p in every if p is best or p[1].stored.kind in WITHOUT_TEXT)
         return tuple(pair for pair in every if one.competes_with(pair[1]))
 

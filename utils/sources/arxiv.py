@@ -399,7 +399,7 @@ def _find_license(page: bytes) -> str:
 
 def _fetch_license(name: str, web: Web) -> str:
     """Return the license in arXiv's OAI record; "" if arXiv does not answer."""
-    from ..readers.safe_xml import parse_xml
+    from ..readers.safe_xml import parse_untrusted_xml
 
     if (kept := web.cache.get("arxiv_license", name)) is not None:
         return str(kept)
@@ -409,7 +409,7 @@ def _fetch_license(name: str, web: Web) -> str:
         "metadataPrefix": "arXiv",
     }
     try:
-        root = parse_xml(
+        root = parse_untrusted_xml(
             send_request(web.settings.address("arxiv_oai"), web, params, patient=False).body
         )
     except SourceMiss:
@@ -605,10 +605,10 @@ def read_feed(answer: Answer) -> Any:
     Unreachable
         It is no feed at all.
     """
-    from ..readers.safe_xml import parse_xml
+    from ..readers.safe_xml import parse_untrusted_xml
 
     try:
-        root = parse_xml(answer.body)
+        root = parse_untrusted_xml(answer.body)
     except BadContent:
         root = None
     if root is None or root.tag != f"{ATOM}feed":

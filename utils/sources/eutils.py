@@ -395,9 +395,9 @@ def post_ids_to_history(database: str, uids: Sequence[str], web: Web) -> tuple[s
 
 def _read_history(answer: Answer) -> tuple[str, str]:
     """Return ``WebEnv`` and ``query_key`` of an EPost answer."""
-    from ..readers.safe_xml import parse_xml
+    from ..readers.safe_xml import parse_untrusted_xml
 
-    root = parse_xml(answer.body)
+    root = parse_untrusted_xml(answer.body)
     environment, key = (one_line(root.findtext(tag) or "") for tag in ("WebEnv", "QueryKey"))
     if root.tag != "ePostResult" or not environment or not key.isdecimal():
         raise BadContent("EPost named no place on the history server.", verdict="error_page")

@@ -29,7 +29,7 @@ from typing import Any, Literal
 from ..errors import BadContent, Unreachable
 from ..http import Answer, Web
 from ..readers.pubmed import parse_printed_date
-from ..readers.safe_xml import parse_xml
+from ..readers.safe_xml import parse_untrusted_xml
 from ..system.plain_text import decode_references, one_line, shorten
 from .eutils import build_public_url, call_utility, get_total
 from .loose_json import MAX_NAME_CHARS, to_count, to_dict, to_dicts, to_short_text, to_text
@@ -188,7 +188,7 @@ def _to_summaries(
 
 def _read_xml(body: bytes) -> Summaries:
     """Return the summaries of an XML answer."""
-    root = parse_xml(body)
+    root = parse_untrusted_xml(body)
     if root.tag != "eSummaryResult":
         raise BadContent("The response is not an answer of ESummary.", verdict="error_page")
     rows: dict[str, Any] = dict(_read_version_1_records(root))
@@ -541,7 +541,7 @@ def _parse_spelling(answer: Answer) -> Any:
 
 def _parse_root(answer: Answer, tag: str, service: str) -> Any:
     """Return the root of an answer; raise `BadContent` for another service's answer."""
-    root = parse_xml(answer.body)
+    root = parse_untrusted_xml(answer.body)
     if root.tag != tag:
         raise BadContent(f"The response is not an answer of {service}.", verdict="error_page")
     return root

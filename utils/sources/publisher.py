@@ -60,7 +60,7 @@ def fetch_pages(
 
     try:
         page = _to_fetched(_fetch_answer(url, web), source, via, license_)
-        if page.media == "html" and (target := html.find_refresh_target(page)):
+        if page.media == "html" and (target := html.find_meta_refresh_url(page)):
             page = _to_fetched(_fetch_answer(target, web), source, via, license_)
     except SourceMiss as miss:
         yield miss

@@ -32,7 +32,7 @@ from ..model.identifiers import MAX_IDENTIFIER_CHARS, Ids
 from ..model.licenses import find_cc_license
 from ..model.paper import PAPER_COLUMNS, Author, Paper
 from ..model.site import Address
-from ..model.tabular import Table, Tabular
+from ..model.tabular import Table, TabularResult
 from ..system.plain_text import one_line, prepare_query_text
 from .loose_json import to_dict, to_dicts, to_text
 
@@ -319,7 +319,7 @@ class ScholarPaper:
 
 
 @dataclass(frozen=True, slots=True)
-class ScholarPage(Tabular):
+class ScholarPage(TabularResult):
     """A page of a list at Semantic Scholar, with the position of the next page.
 
     ``total`` is how long the list is (an estimate for searches), None where nobody says.

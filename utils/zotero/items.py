@@ -182,10 +182,10 @@ def _to_zotero_creator(author: Author) -> dict[str, str]:
     return {"creatorType": "author", **names}
 
 
-def build_own_note(text: str) -> str:
-    r"""Return the reader's own note as Zotero's HTML: a paragraph for each line.
+def build_readers_note_html(text: str) -> str:
+    r"""Return the reader's own note as Zotero's HTML, with a paragraph for each line.
 
-    >>> build_own_note("see <b>\n\nFig. 2")
+    >>> build_readers_note_html("see <b>\n\nFig. 2")
     '<p>see &lt;b&gt;</p><p>Fig. 2</p>'
     """
     return "".join(f"<p>{escape(line.strip())}</p>" for line in text.splitlines() if line.strip())

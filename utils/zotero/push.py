@@ -35,7 +35,7 @@ from .client import ZoteroApi
 from .items import (
     Item,
     build_note_html,
-    build_own_note,
+    build_readers_note_html,
     is_paper_item,
     item_to_paper,
     paper_to_item,
@@ -226,7 +226,7 @@ def _iterate_missing_children(
     mark = hashlib.sha256("\n".join(facts.values()).encode()).hexdigest()[:16]
     if not any(mark in str(child.get("note", "")) for child in there):
         yield "note", {"itemType": "note", "note": build_note_html({**facts, "Mark": mark})}, ""
-    own = build_own_note(reference.paper.note)
+    own = build_readers_note_html(reference.paper.note)
     if own and not any(
         strip_markup(str(child.get("note", ""))) == strip_markup(own) for child in there
     ):

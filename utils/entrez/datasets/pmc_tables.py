@@ -17,7 +17,7 @@ from ...errors import BadContent, EntrezFailed
 from ...model.identifiers import Ids
 from ...model.paper import Document, Fetched
 from ...outline.sections import classify_heading
-from ...readers.jats import parse_jats, read
+from ...readers.jats import parse_jats, read_document
 from ...readers.safe_xml import get_first_child, get_readable_text, list_children
 from ...system.plain_text import one_line, shorten
 from .pubmed_tables import CellRow, parse_short_integer, to_cell_row
@@ -107,7 +107,7 @@ class PmcTables:
         from lxml import etree
 
         body = etree.tostring(article, with_tail=False)
-        document = read(Fetched(body, "jats", "", "pmc", "efetch"))
+        document = read_document(Fetched(body, "jats", "", "pmc", "efetch"))
         number = self._notes.get_next_record_number()
         # An article without a PMCID gets a negative number, which PMC never uses.
         uid = parse_short_integer(document.ids.pmcid.removeprefix("PMC")) or -number

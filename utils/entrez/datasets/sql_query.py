@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import BadRequest, StoreFailed
-from ...model.tabular import Table, Tabular
-from ...readers.child_processes import ChildCrashed, ChildFailed, ChildPool, ReaderChild
+from ...model.tabular import Table, TabularResult
+from ...readers.child_processes import ChildCrashError, ChildPool, ChildReadError, ReaderChild
 from ...system.plain_text import one_line, shorten
 
 _MESSAGE_MAX_CHARS = 200  # characters of SQLite's message
@@ -37,7 +37,7 @@ _CHILDREN = 2  # each may hold as much memory as its limit says
 
 
 @dataclass(frozen=True, slots=True)
-class ResultPage(Tabular):
+class ResultPage(TabularResult):
     """One page of the rows of a statement.
 
     Parameters
@@ -104,8 +104,8 @@ def run_query(
         file, sql, seconds, start=start, max_rows=max_results, max_chars=max_chars
     )
     try:
-        reply = _get_query_processes().read_bytes(job, seconds)
-    except ChildFailed as failure:
+        reply = _get_query_processes().read_in_idle_child(job, seconds)
+    except ChildReadError as failure:
         raise _build_interruption_error(seconds, failure) from failure
     _raise_failed_reply(reply, file, sql, seconds)
     rows = tuple(map(tuple, reply["rows"]))
@@ -131,16 +131,16 @@ def iterate_row_pages(
         _get_query_processes().start
     )  # a separate process, in which the statement stays open
     try:
-        reply = child.read_bytes(_encode_query_job(file, sql, seconds, start=0, **page), seconds)
+        reply = child.read_in_child(_encode_query_job(file, sql, seconds, start=0, **page), seconds)
         _raise_failed_reply(reply, file, sql, seconds)
         columns = reply["columns"]
         yield columns, reply["rows"]
         going_on = json.dumps({**page, "seconds": seconds}).encode()
         while reply["more"]:
-            reply = child.read_bytes(going_on, seconds)
+            reply = child.read_in_child(going_on, seconds)
             _raise_failed_reply(reply, file, sql, seconds)
             yield columns, reply["rows"]
-    except ChildFailed as failure:
+    except ChildReadError as failure:
         raise _build_interruption_error(seconds, failure) from failure
     finally:
         child.kill_process()
@@ -199,9 +199,9 @@ def _raise_failed_reply(reply: dict[str, Any], file: Path, sql: str, seconds: fl
         raise build_oversized_row_error(len(reply["columns"]))
 
 
-def _build_interruption_error(seconds: float, failure: ChildFailed) -> BadRequest:
+def _build_interruption_error(seconds: float, failure: ChildReadError) -> BadRequest:
     # A process that did not time out ran out of memory, or the kernel's alarm ended it.
-    if isinstance(failure, ChildCrashed):
+    if isinstance(failure, ChildCrashError):
         return build_sql_memory_error()
     return build_sql_timeout_error(seconds)
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from ...errors import BadContent, EntrezFailed
-from ...readers.safe_xml import get_readable_text, list_children, parse_xml
+from ...readers.safe_xml import get_readable_text, list_children, parse_untrusted_xml
 from ...system.plain_text import one_line, shorten
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def _parse_xml_fragment(text: str, name: str, depth: int) -> Tree:
     """Return the tree of a text that is XML; None for formatting markup and for plain text."""
     bare = _DECLARATION.sub("", text, count=1)
     try:
-        root = parse_xml(f"<x>{bare}</x>".encode("utf-8", "replace"))
+        root = parse_untrusted_xml(f"<x>{bare}</x>".encode("utf-8", "replace"))
     except BadContent:
         return None
     children = _list_child_elements(root)
@@ -216,7 +216,7 @@ def _parse_xml_fragment(text: str, name: str, depth: int) -> Tree:
 
 def _parse_root_element(page: RawRecordPage) -> _Element:
     try:
-        root: _Element = parse_xml(page.body.lstrip())
+        root: _Element = parse_untrusted_xml(page.body.lstrip())
     except BadContent as error:
         raise _build_unreadable_error(page, error.message) from None
     errors = [element for element in (root, *root) if _get_local_name(element).upper() == "ERROR"]

@@ -18,14 +18,14 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import BadContent
-from ...judges.walls import find_walls
+from ...judges.walls import find_page_walls
 from ...model.paper import Document, Fetched
 from ...outline.sections import classify_heading, measure_text
-from ...outline.words import collapse_blanks, count_words, fold_words
-from .article import find_article_element, prune_page
-from .claims import Claims, read_claims, to_absolute_url
+from ...outline.words import collapse_long_whitespace, count_words, fold_words
+from .article import find_article_element, remove_page_furniture
+from .claims import PageMetadata, collect_page_metadata, to_absolute_url
 from .latexml import (
-    complete_claims,
+    complete_page_metadata,
     convert_latexml_page,
     drop_mathml,
     is_conversion_broken,
@@ -39,27 +39,27 @@ from .loaded import (
     mark_missing_tables,
 )
 from .markdown import convert_to_markdown, tidy_markdown
-from .outline import find_section_menus, find_signs
+from .outline import find_menu_signs, find_section_menus
 from .parts import (
     HEADINGS,
     MAIN_TEXT,
     PagePart,
     add_missing_headings,
-    find_outside_parts,
+    find_parts_outside_article,
     get_heading_name,
     insert_part_headings,
-    normalize_headings,
+    normalize_heading_levels,
 )
 from .references import simplify_reference_lists
-from .tree import PageSurvey, list_elements, remove_nodes, survey_elements
-from .visible import reduce_to_visible
+from .tree import ElementLengths, list_elements, measure_elements, remove_nodes
+from .visible import reduce_page_to_visible
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
 
     from .tree import ShallowSoup
 
-__all__ = ["find_pdf_links", "find_refresh_target", "find_xml_links", "read"]
+__all__ = ["find_meta_refresh_url", "find_pdf_links", "find_xml_links", "read_document"]
 
 _MAX_PAGE_BYTES = 16_000_000  # bytes; the longest article pages are 5 MB
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
@@ -121,8 +121,8 @@ _MARKDOWN_LINK = re.compile(r"\[[^\[\]]{0,500}\]\([^()\s]{0,2000}\)")
 _MENU_LINK_RATIO = 0.4  # of a section's words, that are linked
 
 
-def read(fetched: Fetched) -> Document:
-    """Convert an article page to a document.
+def read_document(fetched: Fetched) -> Document:
+    """Convert a publisher's article page to a document.
 
     Raises
     ------
@@ -130,8 +130,8 @@ def read(fetched: Fetched) -> Document:
         The response is not HTML (``not_a_paper``) or is empty (``empty``).
     """
     soup = parse_page(fetched)
-    claims = read_claims(soup, fetched.url)
-    walls = find_walls(soup, fetched.url, claims.closed)
+    claims = collect_page_metadata(soup, fetched.url)
+    walls = find_page_walls(soup, fetched.url, claims.closed)
     links = PageLinks(soup, fetched.url)
     lost = ""
     menus = find_section_menus(soup)
@@ -140,11 +140,11 @@ def read(fetched: Fetched) -> Document:
     soup.discard_element_list()
     insert_script_tables(soup, tables)
     if made_by_latexml:
-        claims = complete_claims(soup, claims)
+        claims = complete_page_metadata(soup, claims)
         lost = "the page says that its conversion was aborted" if is_conversion_broken(soup) else ""
         convert_latexml_page(soup)
-    page_title = _choose_title(soup, claims)
-    markdown = _write_markdown(soup, claims, page_title, links)
+    page_title = _choose_page_title(soup, claims)
+    markdown = _format_article(soup, claims, page_title, links)
     found = measure_text(markdown)
     return Document(
         markdown=markdown,
@@ -160,21 +160,21 @@ def read(fetched: Fetched) -> Document:
         walls=walls,
         verdict="partial" if lost else "full_text",
         evidence=lost,
-        signs=tuple(find_signs(menus, markdown)),
+        signs=tuple(find_menu_signs(menus, markdown)),
     )
 
 
 def find_pdf_links(fetched: Fetched) -> list[str]:
     """Return the absolute URLs at which the page offers the same article as PDF."""
-    return list(read_claims(parse_page(fetched), fetched.url).pdf)
+    return list(collect_page_metadata(parse_page(fetched), fetched.url).pdf)
 
 
 def find_xml_links(fetched: Fetched) -> list[str]:
     """Return the absolute URLs at which the page offers the same article as XML."""
-    return list(read_claims(parse_page(fetched), fetched.url).xml)
+    return list(collect_page_metadata(parse_page(fetched), fetched.url).xml)
 
 
-def find_refresh_target(fetched: Fetched) -> str:
+def find_meta_refresh_url(fetched: Fetched) -> str:
     """Return the absolute URL of a ``<meta http-equiv="refresh">``; empty without one."""
     for tag in parse_page(fetched).find_all(
         "meta", attrs={"http-equiv": re.compile(r"^refresh$", re.I)}
@@ -196,7 +196,7 @@ def parse_page(fetched: Fetched) -> ShallowSoup:
     """
     from .tree import ShallowSoup
 
-    text = drop_mathml(collapse_blanks(decode_page(fetched)))
+    text = drop_mathml(collapse_long_whitespace(decode_page(fetched)))
     if not text.strip():
         msg = f"{fetched.source} answered with an empty page."
         raise BadContent(msg, verdict="empty")
@@ -224,8 +224,8 @@ def decode_page(fetched: Fetched) -> str:
     return (text or body.decode("utf-8", "replace")).replace("\x00", "")
 
 
-def _choose_title(soup: BeautifulSoup, claims: Claims) -> str:
-    """Return the claimed title, or else the first heading or the ``<title>``."""
+def _choose_page_title(soup: BeautifulSoup, claims: PageMetadata) -> str:
+    """Return the title in the page's metadata, or else the first heading or the ``<title>``."""
     if claims.title:
         return claims.title
     for name in ("h1", "title"):
@@ -235,21 +235,21 @@ def _choose_title(soup: BeautifulSoup, claims: Claims) -> str:
     return ""
 
 
-def _write_markdown(soup: BeautifulSoup, claims: Claims, title: str, links: PageLinks) -> str:
+def _format_article(soup: BeautifulSoup, claims: PageMetadata, title: str, links: PageLinks) -> str:
     """Return the article alone as markdown: title, abstract, text, references."""
-    reduce_to_visible(soup)
+    reduce_page_to_visible(soup)
     mark_missing_tables(soup, links.url)
     insert_head_references(soup)
-    prune_page(soup)
+    remove_page_furniture(soup)
     simplify_reference_lists(soup)
-    page = survey_elements(soup)
+    page = measure_elements(soup)
     root = find_article_element(soup, page)
     inside = list_elements(root)
-    before, after = find_outside_parts(root, inside, page)
-    insert_part_headings(PageSurvey(inside, page.weights))
+    before, after = find_parts_outside_article(root, inside, page)
+    insert_part_headings(ElementLengths(inside, page.weights))
     abstracts = [part.box.get_text(" ") for part in before if part.name == "Abstract"]
     add_missing_headings(root, " ".join([claims.abstract, *abstracts]))
-    normalize_headings(root, title)
+    normalize_heading_levels(root, title)
     text = convert_to_markdown(root, links)
     has_abstract = (
         any(part.name == "Abstract" for part in before + after) or measure_text(text).abstract
@@ -267,7 +267,7 @@ def _write_markdown(soup: BeautifulSoup, claims: Claims, title: str, links: Page
 
 
 def _format_outside_part(part: PagePart, links: PageLinks) -> str:
-    """Return a part found outside the article as markdown under its own heading."""
+    """Return a part found outside the article's element as markdown with a heading of its own."""
     headings = part.box.find_all(HEADINGS)
     remove_nodes(heading for heading in headings if get_heading_name(heading) == part.name)
     for heading in headings:
@@ -289,7 +289,7 @@ def drop_repeated_and_site_sections(markdown: str) -> str:
     kept: list[str] = []
     ended = False  # True after the references
     for section, following in zip_longest(sections, sections[1:]):
-        if not section.blocks and _is_droppable_section(section, following, ended):
+        if not section.blocks and _can_drop_empty_heading(section, following, ended):
             continue
         ended = ended or classify_heading(section.name) == "references"
         kept += [f"{'#' * section.level} {section.name}"] if section.level else []
@@ -298,7 +298,7 @@ def drop_repeated_and_site_sections(markdown: str) -> str:
 
 
 def _iterate_sections(markdown: str) -> Iterator[_MarkdownSection]:
-    """Yield the sections of *markdown*, without rights lines, citation lines and stray signs."""
+    """Yield the sections of *markdown*, without copyright lines, citation lines and stray signs."""
     level, name, blocks = 0, "", list[str]()
     for block in markdown.split("\n\n"):
         if (heading := _HEADING.fullmatch(block)) and not heading[2]:
@@ -402,17 +402,17 @@ def _drop_repeated_gallery(section: _MarkdownSection, said: set[str]) -> _Markdo
         return section
     kept = [block for block in section.blocks if _fold_block_words(block) not in said]
     if len(kept) < len(section.blocks):
-        kept = [block for block in kept if not _is_bare_label(block)]
+        kept = [block for block in kept if not _is_label_without_caption(block)]
     return section._replace(blocks=tuple(kept))
 
 
-def _is_bare_label(block: str) -> bool:
+def _is_label_without_caption(block: str) -> bool:
     """Return whether a block is a label such as "Fig. 2." without a caption."""
     return bool(_CAPTION.match(block)) and len(fold_words(block)) <= _LABEL_MAX_WORDS
 
 
 def _fold_block_words(block: str) -> str:
-    """Return the words of a block for comparison."""
+    """Return the words of a block, folded for comparison."""
     return " ".join(fold_words(block))
 
 
@@ -422,7 +422,7 @@ def _is_excerpt_of_abstract(block: str, abstract: str) -> bool:
     return len(words) >= _COPY_MIN_WORDS and " ".join(words) in abstract
 
 
-def _is_droppable_section(
+def _can_drop_empty_heading(
     section: _MarkdownSection, following: _MarkdownSection | None, ended: bool
 ) -> bool:
     """Return whether the heading of an empty section can be dropped."""

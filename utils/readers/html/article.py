@@ -17,17 +17,17 @@ from bs4.element import NavigableString, PageElement, Tag
 
 from ...outline.sections import classify_heading
 from .tree import (
-    PageSurvey,
+    ElementLengths,
     Weights,
     add_descendant_weights,
     find_named_elements,
     get_classes,
     get_text_on_one_line,
-    has_word_in_names,
+    has_word_in_class_or_id,
     list_elements,
+    measure_elements,
     remove_nodes,
     replace_nodes_by_text,
-    survey_elements,
 )
 
 if TYPE_CHECKING:
@@ -118,8 +118,8 @@ _ARTICLE_ELEMENTS = frozenset(("article", "main"))
 _BUTTON_MAX_NODES = 3  # in the box of a button: its text, and signs
 
 
-def prune_page(soup: BeautifulSoup) -> None:
-    """Remove everything that is not the article from a parsed page, in place."""
+def remove_page_furniture(soup: BeautifulSoup) -> None:
+    """Remove everything outside the article from a parsed page, in place."""
     elements = list_elements(soup)
     replace_nodes_by_text(
         (script, f"${' '.join(script.get_text().split())}$")
@@ -135,7 +135,11 @@ def prune_page(soup: BeautifulSoup) -> None:
             and len(tag.contents) <= _BUTTON_MAX_NODES
             and _COPY_BUTTON.fullmatch(get_text_on_one_line(tag))
         )
-        or (_is_display_copy(tag) and tag.name != "math" and tag.find(["table", "math"]) is None)
+        or (
+            _is_hidden_or_display_copy(tag)
+            and tag.name != "math"
+            and tag.find(["table", "math"]) is None
+        )
     )
     remove_nodes(_iterate_site_elements(soup))
     noise = [
@@ -149,7 +153,7 @@ def prune_page(soup: BeautifulSoup) -> None:
 
 def _iterate_site_elements(soup: BeautifulSoup) -> Iterator[Tag]:
     """Yield the menus, banners and boxes that belong to the site, not to the article."""
-    elements, weights = survey_elements(soup)
+    elements, weights = measure_elements(soup)
     # A single link is not a menu: each link counts for the boxes around it.
     links: Weights = Counter()
     for link in [tag for tag in elements if tag.name == "a"]:
@@ -162,9 +166,9 @@ def _iterate_site_elements(soup: BeautifulSoup) -> Iterator[Tag]:
     for tag in elements:
         if id(tag) in references:
             continue
-        furniture = has_word_in_names(tag, _FURNITURE_WORDS)
+        furniture = has_word_in_class_or_id(tag, _FURNITURE_WORDS)
         if tag.name in _NEVER_FURNITURE or not (
-            furniture or has_word_in_names(tag, _SUSPECT_WORDS) or tag.name in _SIDE_ELEMENTS
+            furniture or has_word_in_class_or_id(tag, _SUSPECT_WORDS) or tag.name in _SIDE_ELEMENTS
         ):
             continue
         weight = weights[id(tag)]
@@ -195,11 +199,11 @@ def _collect_reference_element_ids(elements: list[Tag]) -> set[int]:
     for tag in elements:
         if tag.name in _HEADINGS:
             headed = classify_heading(get_text_on_one_line(tag)) == "references"
-        elif headed and (tag.name in _ENTRIES or has_word_in_names(tag, _CITATION)):
+        elif headed and (tag.name in _ENTRIES or has_word_in_class_or_id(tag, _CITATION)):
             entries.append(tag)
     found = {id(tag) for tag in entries} if len(entries) >= _FEWEST_ENTRIES else set()
     for tag in elements:
-        if id(tag.parent) in found or has_word_in_names(tag, REFERENCE_WORDS):
+        if id(tag.parent) in found or has_word_in_class_or_id(tag, REFERENCE_WORDS):
             found.add(id(tag))
     return found
 
@@ -254,7 +258,7 @@ def _iterate_texts_around_links(links: list[Tag]) -> Iterable[tuple[PageElement,
     return texts.values()
 
 
-def find_article_element(soup: BeautifulSoup, page: PageSurvey) -> Tag:
+def find_article_element(soup: BeautifulSoup, page: ElementLengths) -> Tag:
     """Return the element of a pruned page that is the article."""
     elements, weights = page
     root: Tag = soup.body or soup
@@ -275,7 +279,7 @@ def find_article_element(soup: BeautifulSoup, page: PageSurvey) -> Tag:
         root = heavy[0]
 
 
-def _is_display_copy(tag: Tag) -> bool:
+def _is_hidden_or_display_copy(tag: Tag) -> bool:
     """Return whether an element repeats text for display, or is hidden from readers."""
     if not tag.attrs:
         return False

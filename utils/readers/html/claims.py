@@ -1,4 +1,4 @@
-"""Read the metadata in a page's head: identifiers, title, authors, license.
+"""Read the metadata in a page's head: identifiers, title, authors, licence.
 
 Sources in order of reliability: ``citation_*`` (what Google Scholar indexes), then PRISM, Dublin
 Core, and JSON-LD of schema.org. All of these are claims of the page, which `...judges.check`
@@ -65,8 +65,8 @@ _MAX_JSON_CHARS = 2_000_000  # characters; a page's own JSON-LD is a few thousan
 
 
 @dataclass(frozen=True, slots=True)
-class Claims:
-    """The metadata claimed in a page's head; fields without a claim are empty."""
+class PageMetadata:
+    """The metadata in a page's head; missing fields are empty."""
 
     title: str = ""
     abstract: str = ""
@@ -78,17 +78,17 @@ class Claims:
     closed: bool = False
 
 
-def read_claims(soup: BeautifulSoup, url: str) -> Claims:
-    """Collect the metadata of a parsed page; links become absolute relative to *url*."""
+def collect_page_metadata(soup: BeautifulSoup, url: str) -> PageMetadata:
+    """Return the metadata of a parsed page; links become absolute URLs relative to *url*."""
     meta = _collect_meta_values(soup)
     linked = next(_iterate_json_ld_articles(soup), {})
-    return Claims(
+    return PageMetadata(
         title=_get_first_value(meta, _TITLE_NAMES)
-        or _to_clean_line(linked.get("headline") or linked.get("name")),
-        abstract=_choose_abstract(meta, linked),
+        or _to_metadata_line(linked.get("headline") or linked.get("name")),
+        abstract=_choose_longest_abstract(meta, linked),
         authors=_find_family_names(meta, linked),
-        ids=_find_ids(meta, linked),
-        license=_find_license(soup, meta, linked),
+        ids=_find_page_ids(meta, linked),
+        license=_find_page_license(soup, meta, linked),
         pdf=_find_format_links(soup, meta, linked, url, "pdf"),
         xml=_find_format_links(soup, meta, linked, url, "xml"),
         closed=bool(_FALSE_VALUE.fullmatch(str(linked.get("isAccessibleForFree", "")))),
@@ -100,19 +100,19 @@ def _collect_meta_values(soup: BeautifulSoup) -> dict[str, list[str]]:
     found: dict[str, list[str]] = defaultdict(list)
     for tag in soup.find_all("meta"):
         name = str(tag.get("name") or tag.get("property") or tag.get("itemprop") or "")
-        content = _to_clean_line(tag.get("content"))
+        content = _to_metadata_line(tag.get("content"))
         if name and content:
             found[name.strip().lower().replace("dc:", "dc.")].append(content)
     return found
 
 
-def _to_clean_line(value: object) -> str:
-    """Return a claimed value as one clean line; empty if it is not text."""
+def _to_metadata_line(value: object) -> str:
+    """Return a metadata value as one clean line; empty if it is not text."""
     return " ".join(strip_markup(value).split()) if isinstance(value, str) else ""
 
 
 def _get_first_value(meta: dict[str, list[str]], names: tuple[str, ...]) -> str:
-    """Return the first claimed value under one of *names*; else empty."""
+    """Return the first metadata value under one of *names*; else empty."""
     return next((meta[name][0] for name in names if meta.get(name)), "")
 
 
@@ -139,15 +139,18 @@ def _iterate_json_ld_articles(soup: BeautifulSoup) -> Iterator[dict[str, Any]]:
                 queue.extend(thing[key] for key in ("@graph", "mainEntity") if key in thing)
 
 
-def _to_list(value: object) -> list[Any]:
+def _wrap_in_list(value: object) -> list[Any]:
     """Return a JSON-LD value as a list; a single value becomes a list of one."""
     return value if isinstance(value, list) else [value]
 
 
-def _choose_abstract(meta: dict[str, list[str]], linked: dict[str, Any]) -> str:
-    """Return the longest claimed abstract, because many pages also claim a teaser."""
+def _choose_longest_abstract(meta: dict[str, list[str]], linked: dict[str, Any]) -> str:
+    """Return the longest abstract in the metadata, because many pages also have a teaser."""
     claimed = [text for name in _ABSTRACT_NAMES for text in meta.get(name, ())]
-    claimed += [_to_clean_line(linked.get("abstract")), _to_clean_line(linked.get("description"))]
+    claimed += [
+        _to_metadata_line(linked.get("abstract")),
+        _to_metadata_line(linked.get("description")),
+    ]
     return max(claimed, key=len, default="")
 
 
@@ -159,24 +162,24 @@ def _find_family_names(meta: dict[str, list[str]], linked: dict[str, Any]) -> tu
             names = [name for text in meta[key] for name in re.split(r"\s*;\s*", text) if name]
             break
     else:
-        for person in _to_list(linked.get("author")):
+        for person in _wrap_in_list(linked.get("author")):
             name = (
                 person.get("familyName") or person.get("name")
                 if isinstance(person, dict)
                 else person
             )
-            names.append(_to_clean_line(name))
+            names.append(_to_metadata_line(name))
     return tuple(extract_family_name_from_full_name(name) for name in names if name)
 
 
-def _find_ids(meta: dict[str, list[str]], linked: dict[str, Any]) -> Ids:
-    """Return the identifiers that the page claims."""
+def _find_page_ids(meta: dict[str, list[str]], linked: dict[str, Any]) -> Ids:
+    """Return the identifiers in the page's metadata."""
     found = Ids()
     values = [text for name in _DOI_NAMES for text in meta.get(name, ())]
     for key in ("identifier", "sameAs", "@id", "url"):
         values += [
-            str(item.get("value", "")) if isinstance(item, dict) else _to_clean_line(item)
-            for item in _to_list(linked.get(key))
+            str(item.get("value", "")) if isinstance(item, dict) else _to_metadata_line(item)
+            for item in _wrap_in_list(linked.get(key))
         ]
     for value in values:
         if match := _DOI.search(value[:_MAX_ID_CHARS]):
@@ -193,13 +196,15 @@ def _find_ids(meta: dict[str, list[str]], linked: dict[str, Any]) -> Ids:
     return found
 
 
-def _find_license(soup: BeautifulSoup, meta: dict[str, list[str]], linked: dict[str, Any]) -> str:
+def _find_page_license(
+    soup: BeautifulSoup, meta: dict[str, list[str]], linked: dict[str, Any]
+) -> str:
     """Return the URL of the licence if the page links it, or else its wording."""
     link = soup.find(["a", "link"], rel="license", href=True)
     if link is not None:
         return str(link["href"]).strip()[:300]
-    for claimed in _to_list(linked.get("license")):
-        if text := _to_clean_line(
+    for claimed in _wrap_in_list(linked.get("license")):
+        if text := _to_metadata_line(
             claimed.get("url") or claimed.get("@id") if isinstance(claimed, dict) else claimed
         ):
             return text[:300]
@@ -227,9 +232,9 @@ def _find_format_links(
         if "alternate" in rel and kind in _MEDIA_TYPES[form]:
             hrefs.append(str(link["href"]))
     hrefs += [
-        _to_clean_line(copy.get("contentUrl"))
+        _to_metadata_line(copy.get("contentUrl"))
         for key in ("encoding", "associatedMedia")
-        for copy in _to_list(linked.get(key))
+        for copy in _wrap_in_list(linked.get(key))
         if isinstance(copy, dict) and str(copy.get("encodingFormat")).lower() in _MEDIA_TYPES[form]
     ]
     return tuple(

@@ -18,7 +18,7 @@ from bs4.element import NavigableString, PageElement, Tag
 from ...model.identifiers import Ids
 from ..author_names import extract_family_names_from_line
 from ..jats.formulas import format_display_formulas
-from .claims import Claims
+from .claims import PageMetadata
 from .tree import remove_nodes
 
 if TYPE_CHECKING:
@@ -81,20 +81,20 @@ def is_latexml_page(soup: BeautifulSoup) -> bool:
 
 
 def is_conversion_broken(soup: BeautifulSoup) -> bool:
-    """Return whether the page states that its conversion failed part-way."""
+    """Return whether the page states that LaTeXML failed to convert part of it."""
     return soup.find(string=_FATAL_ERROR) is not None
 
 
-def complete_claims(soup: BeautifulSoup, claims: Claims) -> Claims:
-    """Return the *claims* of the page's head, completed and corrected from its body."""
+def complete_page_metadata(soup: BeautifulSoup, claims: PageMetadata) -> PageMetadata:
+    """Return the metadata of the page's head, completed and corrected from its body."""
     title = soup.find(class_="ltx_title_document")
     title_text = ""
     if isinstance(title, Tag):
-        _drop_classed_elements(title, ["ltx_note", "ltx_ERROR"])
+        _remove_elements_with_class(title, ["ltx_note", "ltx_ERROR"])
         title_text = _to_text_with_tex(title)
     authors = [
         family
-        for name in find_classed_elements(soup, "ltx_personname")
+        for name in find_elements_with_class(soup, "ltx_personname")
         if name.find_parent(class_="ltx_role_author") is not None
         for family in extract_family_names_from_line(_get_first_line(name))
     ]
@@ -135,7 +135,7 @@ def convert_latexml_page(soup: BeautifulSoup) -> None:
     soup.body.clear()
     soup.body.append(article)
     article.name = "article"
-    _drop_classed_elements(article, [*_HIDDEN_CLASSES, "ltx_title_document"])
+    _remove_elements_with_class(article, [*_HIDDEN_CLASSES, "ltx_title_document"])
     _replace_equation_tables(article)
     _put_inline_tex_on_one_line(article)
     _move_footnotes(article)
@@ -152,14 +152,14 @@ def convert_latexml_page(soup: BeautifulSoup) -> None:
         del tag["id"]
 
 
-def _find_first_classed(root: Tag, *names: str) -> Tag | None:
+def _find_first_with_class(root: Tag, *names: str) -> Tag | None:
     """Return the first element with one of these classes; else None."""
-    return next(iter(find_classed_elements(root, *names)), None)
+    return next(iter(find_elements_with_class(root, *names)), None)
 
 
-def _drop_classed_elements(root: Tag, names: list[str]) -> None:
+def _remove_elements_with_class(root: Tag, names: list[str]) -> None:
     """Remove the elements with these classes, and all menus, buttons and forms."""
-    remove_nodes(find_classed_elements(root, *names) + root.find_all(_INTERACTIVE_ELEMENTS))
+    remove_nodes(find_elements_with_class(root, *names) + root.find_all(_INTERACTIVE_ELEMENTS))
 
 
 def _to_text_with_tex(tag: PageElement) -> str:
@@ -177,8 +177,8 @@ def _to_text_with_tex(tag: PageElement) -> str:
 
 
 def _get_first_line(name: Tag) -> str:
-    """Return an author's name without the address below it."""
-    _drop_classed_elements(name, ["ltx_note", "ltx_author_notes"])
+    """Return the first line of an author's name, without the address below it."""
+    _remove_elements_with_class(name, ["ltx_note", "ltx_author_notes"])
     remove_nodes(name.find_all(["sup", "math"]))
     line = ""
     for node in name.descendants:
@@ -209,7 +209,7 @@ def _has_class(tag: Tag, name: str) -> bool:
 
 def _replace_equation_tables(article: Tag) -> None:
     """Replace displayed formulas, which LaTeXML lays out as tables."""
-    for table in find_classed_elements(article, "ltx_eqn_table"):
+    for table in find_elements_with_class(article, "ltx_eqn_table"):
         formulas = list(format_display_formulas(_split_equation_lines(table)))
         table.clear()
         table.name = "div"
@@ -220,15 +220,15 @@ def _split_equation_lines(table: Tag) -> list[tuple[str, str]]:
     """Return each line of a formula with its number; a number may cover several lines."""
     lines: list[tuple[str, str]] = []
     numbers: dict[int, str] = {}
-    for at, row in enumerate(find_classed_elements(table, "ltx_eqn_row")):
-        tag = _find_first_classed(row, "ltx_tag_equation", "ltx_tag_equationgroup")
+    for at, row in enumerate(find_elements_with_class(table, "ltx_eqn_row")):
+        tag = _find_first_with_class(row, "ltx_tag_equation", "ltx_tag_equationgroup")
         if tag is not None:
             holder = tag.find_parent(class_="ltx_eqn_cell") or tag
             high = str(holder.get("rowspan") or "1")
             last = at + (int(high) if high.isdecimal() and len(high) < 4 else 1) - 1
             numbers[last] = tag.get_text().strip(" ()\n")
             tag.clear()
-        cells = [_get_cell_tex(cell) for cell in find_classed_elements(row, "ltx_eqn_cell")]
+        cells = [_get_cell_tex(cell) for cell in find_elements_with_class(row, "ltx_eqn_cell")]
         tex = " & ".join(cell for cell in cells if cell)
         continues = len(cells) > 3 and not any(cells[:2])  # no term left of the relation
         lines.append((f"& {tex}" if tex and continues and at else tex, numbers.get(at, "")))
@@ -236,7 +236,7 @@ def _split_equation_lines(table: Tag) -> list[tuple[str, str]]:
 
 
 def _get_cell_tex(cell: Tag) -> str:
-    """Return the TeX of a cell; words between formulas become text."""
+    """Return the TeX of a cell, with the words between formulas as TeX text."""
     parts = []
     for node in cell.descendants:
         if isinstance(node, Tag):
@@ -257,8 +257,8 @@ def _put_inline_tex_on_one_line(article: Tag) -> None:
 def _move_footnotes(article: Tag) -> None:
     """Move footnotes after the paragraph that cites them, as the other readers do."""
     stray: list[Tag] = []
-    for number, note in enumerate(find_classed_elements(article, "ltx_note")[:_MAX_NOTES], 1):
-        content = _find_first_classed(note, "ltx_note_content")
+    for number, note in enumerate(find_elements_with_class(article, "ltx_note")[:_MAX_NOTES], 1):
+        content = _find_first_with_class(note, "ltx_note_content")
         block = _find_outermost_block(note, article)
         if content is None or not any(
             _FOOTNOTE_ROLE.fullmatch(str(name)) for name in note["class"]
@@ -292,7 +292,7 @@ def _find_outermost_block(note: Tag, article: Tag) -> Tag:
 
 
 def _convert_headings(article: Tag) -> None:
-    """Set the level and text of headings, and move run-in heads into their paragraphs."""
+    """Set the level and text of headings, and move run-in headings into their paragraphs."""
     run_in: list[Tag] = []
     for heading in article.find_all(["h1", "h2", "h3", "h4", "h5", "h6"]):
         names = " ".join(map(str, heading.get("class") or []))
@@ -302,7 +302,7 @@ def _convert_headings(article: Tag) -> None:
             _move_heading_into_line(heading, "em" if "ltx_title_proof" in names else "strong")
             run_in.append(heading)
             continue
-        for tag in find_classed_elements(heading, "ltx_tag"):
+        for tag in find_elements_with_class(heading, "ltx_tag"):
             number = tag.get_text().strip()
             if number and not number[-1:].isdigit() and not number.startswith("Appendix"):
                 tag.string = f"{number.rstrip('.')}. "
@@ -311,7 +311,7 @@ def _convert_headings(article: Tag) -> None:
 
 
 def _move_heading_into_line(heading: Tag, mark: str) -> None:
-    """Move the head of a theorem or paragraph into the first line below it."""
+    """Move the heading of a theorem or paragraph into the first line below it."""
     following = heading.find_next_sibling()
     first = following if isinstance(following, Tag) else None
     if first is not None and first.name != "p":
@@ -332,7 +332,7 @@ def _insert_marked_text(box: Tag, text: str, mark: str = "b") -> None:
 def _put_captions_first(article: Tag) -> None:
     """Put each caption first in its figure or table, with the label in bold."""
     for caption in article.find_all(["figcaption", "caption"]):
-        for tag in find_classed_elements(caption, "ltx_tag"):
+        for tag in find_elements_with_class(caption, "ltx_tag"):
             label = tag.get_text().strip(" :.\n")
             is_part = label.startswith("(")
             tag.name = "span" if is_part else "b"
@@ -349,8 +349,8 @@ def _put_captions_first(article: Tag) -> None:
 
 def _convert_listings(article: Tag) -> None:
     """Convert listings to code blocks or lists."""
-    for listing in find_classed_elements(article, "ltx_listing"):
-        lines = find_classed_elements(listing, "ltx_listingline")
+    for listing in find_elements_with_class(article, "ltx_listing"):
+        lines = find_elements_with_class(listing, "ltx_listingline")
         is_code = _has_class(listing, "ltx_lstlisting")
         if is_code:
             listing.string = "\n".join(line.get_text().rstrip() for line in lines)
@@ -381,10 +381,10 @@ def _convert_lists(article: Tag) -> None:
         _join_item_label(
             item, "" if _BULLET.fullmatch(label) or _has_class(item, "ltx_bibitem") else label
         )
-        for block in find_classed_elements(item, "ltx_bibblock"):
+        for block in find_elements_with_class(item, "ltx_bibblock"):
             block.append(" ")
     remove_nodes(marks)
-    for bibliography in find_classed_elements(article, "ltx_biblist"):
+    for bibliography in find_elements_with_class(article, "ltx_biblist"):
         bibliography.name = "ol"
 
 
@@ -400,7 +400,7 @@ def _join_item_label(item: Tag, label: str) -> None:
 
 def replace_inline_tables(article: Tag) -> None:
     """Replace inline tables made of spans; inside a cell they only break lines."""
-    for table in find_classed_elements(article, "ltx_tabular"):
+    for table in find_elements_with_class(article, "ltx_tabular"):
         if table.find_parent(["td", "th"]) or table.find_parent(class_="ltx_td"):
             _flatten_nested_table(table)
             continue
@@ -411,7 +411,7 @@ def replace_inline_tables(article: Tag) -> None:
             if above.name in ("p", "span"):
                 above.name = "div"
     for name, element in _TABLE_ELEMENTS.items():
-        for tag in find_classed_elements(article, name):
+        for tag in find_elements_with_class(article, name):
             tag.name = element if tag.name in ("span", "div") else tag.name
             for key, number in _SPAN_CLASS.findall(" ".join(map(str, tag.get("class") or []))):
                 tag[key] = number
@@ -428,7 +428,7 @@ def _flatten_nested_table(table: Tag) -> None:
 def convert_fonts_to_elements(article: Tag) -> None:
     """Convert font classes to bold, italic and code elements; theorems lose their italics."""
     for name, element in _FONT_ELEMENTS.items():
-        for tag in find_classed_elements(article, name):
+        for tag in find_elements_with_class(article, name):
             if tag.name not in ("span", "em"):
                 continue
             in_theorem = element == "i" and tag.find_parent(class_="ltx_theorem") is not None
@@ -439,7 +439,7 @@ def convert_fonts_to_elements(article: Tag) -> None:
                 tag.name = element
 
 
-def find_classed_elements(root: Tag, *names: str) -> list[Tag]:
+def find_elements_with_class(root: Tag, *names: str) -> list[Tag]:
     """Return all elements with one of these classes, ten times faster than `select`."""
     wanted = frozenset(names)
     return [

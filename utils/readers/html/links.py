@@ -20,7 +20,7 @@ _PAGE_URL_NAMES = ("og:url", "citation_abstract_html_url", "citation_fulltext_ht
 
 
 class PageLinks:
-    """A resolver of a page's links; ``url`` is the address of the page.
+    """A page's links, resolved against the page's address ``url``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Restore parts of a paper that its page loads or shows only after a click.
+"""Restore parts of a paper that its page loads later or shows only after a click.
 
 Some pages contain such parts invisibly: Taylor & Francis stores tables as HTML in a script, and
 many publishers list all references in the page's head for Google Scholar. These parts are moved to
@@ -21,7 +21,7 @@ from .parts import HEADINGS, get_heading_name
 from .tree import (
     find_named_elements,
     get_text_on_one_line,
-    has_word_in_names,
+    has_word_in_class_or_id,
     list_elements,
     remove_nodes,
 )
@@ -118,7 +118,7 @@ def insert_head_references(soup: BeautifulSoup) -> None:
     headings = (tag for tag in elements if tag.name in HEADINGS)
     heading = next((tag for tag in headings if get_heading_name(tag) == "References"), None)
     if heading is None or any(
-        has_word_in_names(box, REFERENCE_WORDS) and box.find("li") for box in elements
+        has_word_in_class_or_id(box, REFERENCE_WORDS) and box.find("li") for box in elements
     ):
         return
     notes = _find_short_texts_below(heading)
@@ -132,7 +132,9 @@ def insert_head_references(soup: BeautifulSoup) -> None:
     ]
     remove_nodes(notes)
     heading.insert_after(
-        _build_reference_list(entries) if len(entries) >= _FEWEST else _build_missing_note()
+        _build_reference_list(entries)
+        if len(entries) >= _FEWEST
+        else _build_missing_references_note()
     )
 
 
@@ -167,7 +169,7 @@ def _build_reference_list(entries: list[str]) -> Tag:
     return listed
 
 
-def _build_missing_note() -> Tag:
+def _build_missing_references_note() -> Tag:
     """Return a note that the page does not contain the reference list."""
     note = Tag(name="p")
     note.append(NavigableString(NO_REFERENCES_NOTE))

@@ -21,7 +21,7 @@ from markdownify import ATX, MarkdownConverter
 
 from ...errors import BadContent
 from ..jats.formulas import clean_tex_for_markdown, convert_mathml_to_latex, escape_tex_bars
-from ..safe_xml import parse_xml
+from ..safe_xml import parse_untrusted_xml
 from .links import PageLinks
 from .tree import find_named_elements, list_elements, remove_nodes
 
@@ -43,8 +43,8 @@ _NOTES_MAX_CHARS = 2000  # below a table; more is text
 _LAYOUT_MIN_WORDS = 150  # a cell with this much prose is page layout
 
 
-class _Converter(MarkdownConverter):
-    """The markdown converter with the conventions of the shelf."""
+class _ArticleConverter(MarkdownConverter):
+    """A converter from HTML to markdown with the conventions of the shelf."""
 
     def __init__(self, links: PageLinks) -> None:
         super().__init__(
@@ -72,7 +72,7 @@ class _Converter(MarkdownConverter):
         return str(convert(node, shown, above)) if convert else shown
 
     def escape(self, text: str, parent_tags: set[str]) -> str:
-        """Escape characters that markdown would read as emphasis, tags or cell borders."""
+        """Escape characters that markdown would interpret as emphasis, tags or cell borders."""
         escaped = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text.replace("*", r"\*"))
         return escaped.replace("|", r"\|") if {"td", "th"} & parent_tags else escaped
 
@@ -86,7 +86,7 @@ class _Converter(MarkdownConverter):
         return f"{before}[{shown}]({target}){after}"
 
     def convert_img(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """Drop pictures, except the text of formulas."""
+        """Remove pictures, except those with the text of a formula."""
         names = " ".join(
             [*(el.get("class") or []), str(el.parent.get("class") or "") if el.parent else ""]
         )
@@ -122,7 +122,7 @@ class _Converter(MarkdownConverter):
         return above + text.strip() + "\n\n"
 
     def convert_caption(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """Store a caption for `convert_table`, which writes it above the table."""
+        """Store a caption, which `convert_table` writes above the table."""
         caption = " ".join(text.split())
         if el.parent is None or el.parent.name != "table":
             return f"\n\n{caption}\n\n"
@@ -133,7 +133,9 @@ class _Converter(MarkdownConverter):
 def _convert_mathml_to_tex(math: Tag) -> str:
     """Convert MathML to TeX; empty if that is not possible."""
     try:
-        return clean_tex_for_markdown(convert_mathml_to_latex(parse_xml(str(math).encode())))
+        return clean_tex_for_markdown(
+            convert_mathml_to_latex(parse_untrusted_xml(str(math).encode()))
+        )
     except (BadContent, RecursionError):
         return ""
 
@@ -144,10 +146,10 @@ def convert_to_markdown(root: Tag, links: PageLinks) -> str:
     for table in find_named_elements(root, ("table",)):
         expand_table_spans(table)
     for numbered in find_named_elements(root, ("ol",)):
-        _write_item_numbers(numbered)
+        _insert_item_numbers(numbered)
     _flatten_deep_elements(root)
     try:
-        text = str(_Converter(links).convert_soup(root))
+        text = str(_ArticleConverter(links).convert_soup(root))
     except RecursionError:
         text = _to_plain_text(root)
     return tidy_markdown(text)
@@ -161,8 +163,8 @@ def tidy_markdown(text: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip()
 
 
-def _write_item_numbers(listed: Tag) -> None:
-    """Write the number of each item of an ordered list into the item."""
+def _insert_item_numbers(listed: Tag) -> None:
+    """Insert the number of each item of an ordered list into the item's text."""
     start = str(listed.get("start") or "1")
     first = int(start) if start.isdecimal() and len(start) < 9 else 1
     for number, item in enumerate(listed.find_all("li", recursive=False), first):
@@ -235,21 +237,21 @@ def _find_table_notes(table: Tag) -> list[PageElement]:
 
 
 def expand_table_spans(table: Tag) -> None:
-    """Repeat each spanned cell of *table* in every place; dissolve a table used for layout."""
+    """Repeat each spanned cell of *table* in every place; replace a layout table by its content."""
     rows = [row for row in table.find_all("tr") if row.find_parent("table") is table][:_LONGEST]
     if _is_layout_table(table, rows):
         for tag in [table, *table.find_all(["thead", "tbody", "tfoot", "tr", "td", "th"])]:
             if tag is table or tag.find_parent("table") in (table, None):
                 tag.name = "div"
         return
-    grid = _build_cell_grid(rows)
+    grid = _expand_rows_to_grid(rows)
     width = max((len(cells) for cells in grid), default=0)
     head = _count_header_rows(rows)
     lines = [_join_header_rows(grid[:head], width)] if head else []
     caption = table.find("caption")
     table.clear()
     for number, cells in enumerate([*lines, *grid[head:]]):
-        table.append(_build_row(cells, width, "th" if head and number == 0 else "td"))
+        table.append(_build_table_row(cells, width, "th" if head and number == 0 else "td"))
     if caption is not None:
         table.append(caption)  # at the end: markdownify looks for the header on top
 
@@ -274,7 +276,7 @@ def _count_header_rows(rows: list[Tag]) -> int:
     return int(all(cell.name == "th" for cell in rows[0].find_all(["td", "th"])))
 
 
-def _build_cell_grid(rows: list[Tag]) -> list[list[_CellNodes]]:
+def _expand_rows_to_grid(rows: list[Tag]) -> list[list[_CellNodes]]:
     """Return the cells of every row, with all spans filled in."""
     grid: list[list[_CellNodes]] = []
     hanging: dict[int, tuple[int, _CellNodes]] = {}  # column: rows still to fill, with what
@@ -283,7 +285,7 @@ def _build_cell_grid(rows: list[Tag]) -> list[list[_CellNodes]]:
         cells: list[_CellNodes] = []
         below: dict[int, tuple[int, _CellNodes]] = {}
         for cell in row.find_all(["td", "th"], recursive=False):
-            _fill_hanging_spans(cells, hanging, below)
+            _add_spans_from_above(cells, hanging, below)
             down = _parse_span_attribute(cell, "rowspan", _LONGEST)
             for copied in range(
                 min(_parse_span_attribute(cell, "colspan", _WIDEST), _WIDEST - len(cells))
@@ -296,13 +298,13 @@ def _build_cell_grid(rows: list[Tag]) -> list[list[_CellNodes]]:
                     short = size <= _REPEATED_CHARS and spent <= _REPEAT_TABLE_MAX_CHARS
                     below[len(cells)] = (down - 1, shown if short else [])
                 cells.append(shown)
-        _fill_hanging_spans(cells, hanging, below)
+        _add_spans_from_above(cells, hanging, below)
         hanging = below
         grid.append(cells)
     return grid
 
 
-def _fill_hanging_spans(
+def _add_spans_from_above(
     cells: list[_CellNodes],
     hanging: dict[int, tuple[int, _CellNodes]],
     below: dict[int, tuple[int, _CellNodes]],
@@ -337,8 +339,8 @@ def _join_header_rows(rows: list[list[_CellNodes]], width: int) -> list[_CellNod
     return merged
 
 
-def _build_row(cells: list[_CellNodes], width: int, name: str) -> Tag:
-    """Return a table row of *width* cells."""
+def _build_table_row(cells: list[_CellNodes], width: int, name: str) -> Tag:
+    """Return a table row of *width* cells named *name* (``td`` or ``th``)."""
     row = Tag(name="tr")
     for column in range(width):
         cell = Tag(name=name)

@@ -36,7 +36,7 @@ def find_section_menus(soup: BeautifulSoup) -> PageMenus:
     return list(menus.values())
 
 
-def find_signs(menus: PageMenus, markdown: str) -> Iterator[Sign]:
+def find_menu_signs(menus: PageMenus, markdown: str) -> Iterator[Sign]:
     """Yield a sign if a menu lists sections that the text does not have."""
     titles = {_fold_title_words(title) for title in _HEADING.findall(markdown)} if menus else set()
     for menu in menus:

@@ -17,15 +17,15 @@ from ...outline.sections import classify_heading
 from ...outline.words import count_words, fold_words
 from .article import CAPTION_LABEL, REFERENCE_WORDS, is_marked_abstract
 from .tree import (
-    PageSurvey,
+    ElementLengths,
     Weights,
     find_named_elements,
     get_classes,
     get_text_on_one_line,
-    has_word_in_names,
+    has_word_in_class_or_id,
     list_elements,
+    measure_elements,
     remove_nodes,
-    survey_elements,
 )
 
 HEADINGS = ["h1", "h2", "h3", "h4", "h5", "h6"]
@@ -87,8 +87,8 @@ class PagePart(NamedTuple):
     box: Tag
 
 
-def find_outside_parts(
-    root: Tag, elements: list[Tag], page: PageSurvey
+def find_parts_outside_article(
+    root: Tag, elements: list[Tag], page: ElementLengths
 ) -> tuple[list[PagePart], list[PagePart]]:
     """Return the paper's parts before and after *root*, in page order.
 
@@ -114,15 +114,15 @@ def find_outside_parts(
 
 
 def _classify_outside_boxes(
-    elements: list[Tag], page: PageSurvey, inside: set[int]
+    elements: list[Tag], page: ElementLengths, inside: set[int]
 ) -> dict[int, str]:
-    """Return the part that each box outside the article contains, by the box's ``id()``."""
+    """Return the part of the paper in each box outside the article, by the box's ``id()``."""
     weights = page.weights
     have = {get_heading_name(heading) for heading in elements if heading.name in HEADINGS}
     names: dict[int, str] = {}
     for tag in [tag for tag in page.elements if tag.name in _BOX_ELEMENTS]:
         for name, words in (("Abstract", _ABSTRACT_WORDS), ("References", REFERENCE_WORDS)):
-            if weights[id(tag)] > _TEXT_MIN_CHARS and has_word_in_names(tag, words):
+            if weights[id(tag)] > _TEXT_MIN_CHARS and has_word_in_class_or_id(tag, words):
                 if id(tag) in inside:
                     have.add(name)
                 else:
@@ -132,7 +132,9 @@ def _classify_outside_boxes(
             continue
         name = get_heading_name(heading)
         if name in ("Abstract", "References") or _OWN_PART.fullmatch(name):
-            box = _find_smallest_box(heading, weights[id(heading)] + _LABEL_MAX_CHARS, weights)
+            box = _find_smallest_box_around(
+                heading, weights[id(heading)] + _LABEL_MAX_CHARS, weights
+            )
             names.setdefault(id(box), name)
     return {box: name for box, name in names.items() if name not in have}
 
@@ -144,7 +146,7 @@ def get_heading_name(heading: Tag) -> str:
     return part.capitalize() if part in ("abstract", "references") else text
 
 
-def _find_smallest_box(heading: Tag, least: int, weights: Weights) -> Tag:
+def _find_smallest_box_around(heading: Tag, least: int, weights: Weights) -> Tag:
     """Return the smallest box around *heading* with more characters than *least*."""
     box = heading
     while box.parent is not None and weights[id(box)] <= least:
@@ -152,7 +154,7 @@ def _find_smallest_box(heading: Tag, least: int, weights: Weights) -> Tag:
     return box
 
 
-def insert_part_headings(article: PageSurvey) -> None:
+def insert_part_headings(article: ElementLengths) -> None:
     """Insert headings for parts that the page marks only by a class or a label."""
     elements, weights = article
     part = next(filter(is_marked_abstract, elements), None)
@@ -176,10 +178,10 @@ def insert_part_headings(article: PageSurvey) -> None:
             label.string = "Keywords"
     for heading in [tag for tag in elements if tag.name in HEADINGS]:
         if KEYWORDS_HEADING.fullmatch(heading.get_text().strip()):
-            _separate_keywords(heading)
+            _separate_keywords_by_commas(heading)
 
 
-def _separate_keywords(heading: Tag) -> None:
+def _separate_keywords_by_commas(heading: Tag) -> None:
     """Separate the keywords under *heading* by commas, and remove their links."""
     first = heading.find_next_sibling(True)
     if first is None or len(first.get_text()) > _KEYWORDS_MAX_CHARS:
@@ -205,13 +207,13 @@ def _insert_heading(box: Tag, title: str, level: str) -> None:
     box.insert(0, heading)
 
 
-def normalize_headings(root: Tag, title: str) -> None:
+def normalize_heading_levels(root: Tag, title: str) -> None:
     """Normalise heading levels: one title, parts below it, captions as paragraphs.
 
     Pages choose heading levels for appearance: an abstract under ``h2`` before sections under
     ``h3`` would otherwise contain the whole paper.
     """
-    elements, weights = survey_elements(root)
+    elements, weights = measure_elements(root)
     letters = "".join(fold_words(title))
     titles = []
     for heading in [tag for tag in elements if tag.name in HEADINGS]:
@@ -319,7 +321,7 @@ def _find_abstract_box(
 def _raise_sections_after_abstract(
     abstract: Tag, headings: list[Tag], root: Tag, weights: Weights
 ) -> None:
-    """Set sections after the abstract to the abstract's level if its box does not hold them."""
+    """Raise the sections after the abstract to its heading level if they are outside its box."""
     box = _find_abstract_box(abstract, headings, root, weights, _TEXT_MIN_CHARS)
     within = {id(tag) for tag in find_named_elements(box, HEADINGS)} - {id(abstract)}
     rest = [tag for tag in headings if id(tag) not in within and tag is not abstract]
@@ -338,13 +340,13 @@ def add_missing_headings(root: Tag, abstract: str) -> None:
 
     *abstract* is the abstract's text from outside *root*; a copy of it is not an opening.
     """
-    elements, weights = survey_elements(root)
+    elements, weights = measure_elements(root)
     _convert_capital_lines_to_headings(elements, weights)
     all_headings = [tag for tag in elements if tag.name in HEADINGS]
     headings = [
         tag for tag in all_headings if not _is_decorative_heading(get_text_on_one_line(tag))
     ]
-    before = _find_front_end(root, headings, all_headings, weights)
+    before = _find_last_front_element(root, headings, all_headings, weights)
     if before is None and not abstract:
         return
     known_text = " ".join(fold_words(abstract[:_ABSTRACT_MAX_CHARS]))
@@ -365,7 +367,7 @@ def _is_decorative_heading(text: str) -> bool:
     return bool(KEYWORDS_HEADING.fullmatch(text) or _PRINT_LINE.match(text))
 
 
-def _find_front_end(
+def _find_last_front_element(
     root: Tag, headings: list[Tag], all_headings: list[Tag], weights: Weights
 ) -> Tag | None:
     """Return the last front element in *root*: abstract, keywords or title heading."""

@@ -53,7 +53,9 @@ def find_figure_urls(fetched: Fetched) -> dict[str, tuple[str, ...]]:
     found: dict[str, dict[str, str]] = {}
     labels: dict[int, str] = {}
     for image in find_named_elements(soup, {"img"})[:_MAX_PICTURES]:
-        if (label := _find_label_around(image, labels)) and (url := _find_picture_url(image, base)):
+        if (label := _find_figure_label_around(image, labels)) and (
+            url := _find_picture_url(image, base)
+        ):
             sizes, one = found.setdefault(label, {}), _SIZE_SUFFIX.sub("", _get_file_stem(url))
             if one not in sizes or (_SMALL_SIZE.search(sizes[one]) and not _SMALL_SIZE.search(url)):
                 sizes[one] = url
@@ -73,7 +75,7 @@ def _find_base_url(soup: Tag, url: str) -> str:
     return url
 
 
-def _find_label_around(image: Tag, known: dict[int, str]) -> str:
+def _find_figure_label_around(image: Tag, known: dict[int, str]) -> str:
     """Return the label of the figure around a picture; empty if it is not in a figure."""
     if image.parent is not None and _has_own_text(image.parent):
         return ""  # a formula or a sign among words
@@ -103,12 +105,12 @@ def _has_own_text(element: Tag) -> bool:
     own = (
         str(piece)
         for piece in islice(element.children, _CAPTION_MAX_PIECES)
-        if not _is_element(piece)
+        if not _is_page_element(piece)
     )
     return any(map(str.strip, own))
 
 
-def _is_element(piece: object) -> bool:
+def _is_page_element(piece: object) -> bool:
     """Return whether *piece* is an element."""
     return isinstance(piece, Tag)
 

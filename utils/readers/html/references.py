@@ -1,4 +1,4 @@
-"""Reduce reference lists to plain lists: no buttons, no boxes, no copies beside citations.
+"""Convert reference lists to plain lists: no buttons, no boxes, no copies next to citations.
 
 Buttons are recognised without a list of services: as link texts that recur at the end of many
 entries, and the punctuation between them.
@@ -23,11 +23,11 @@ from .parts import HEADINGS, get_heading_name
 from .tree import (
     Weights,
     find_named_elements,
-    has_word_in_names,
+    has_word_in_class_or_id,
     iterate_texts,
     list_elements,
+    measure_elements,
     remove_nodes,
-    survey_elements,
 )
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ _ONLY_NUMBER = re.compile(r"\s*\[?(\d{1,4})[\].)]*\s*")
 
 
 def simplify_reference_lists(soup: BeautifulSoup) -> None:
-    """Reduce all reference lists of *soup* to their entries, and add a missing heading."""
-    elements, weights = survey_elements(soup)
+    """Reduce all reference lists of *soup* to their entries, and add missing headings."""
+    elements, weights = measure_elements(soup)
     _convert_boxes_to_lists(elements, weights)
     _convert_boxes_below_heading(elements, weights)
     elements = list_elements(soup)
@@ -84,7 +84,7 @@ def simplify_reference_lists(soup: BeautifulSoup) -> None:
             _put_entry_on_one_line(item)
         _drop_entry_buttons(items)
         _drop_entry_numbers(listed, items)
-        if has_word_in_names(listed, _NUMBERED_LIST_WORDS):
+        if has_word_in_class_or_id(listed, _NUMBERED_LIST_WORDS):
             listed.name = "ol"
     headings = find_named_elements(soup, HEADINGS) if lists else []
     if lists and not any(get_heading_name(tag) == "References" for tag in headings):
@@ -125,7 +125,7 @@ def _iterate_boxes_after(heading: Tag) -> Iterator[Tag]:
 
 
 def _iterate_reference_lists(elements: list[Tag]) -> Iterator[Tag]:
-    """Yield the reference lists, found by name, heading or the look of their entries."""
+    """Yield the reference lists, recognised by name, heading or the form of their entries."""
     within: set[int] = set()
     seen: set[int] = set()
     plain: list[Tag] = []
@@ -134,7 +134,7 @@ def _iterate_reference_lists(elements: list[Tag]) -> Iterator[Tag]:
     for tag in elements:
         if tag.name in HEADINGS:
             headed = get_heading_name(tag) == "References"
-        if id(tag.parent) in within or has_word_in_names(tag, REFERENCE_WORDS):
+        if id(tag.parent) in within or has_word_in_class_or_id(tag, REFERENCE_WORDS):
             within.add(id(tag))
         if id(tag.parent) in seen:
             seen.add(id(tag))
@@ -271,7 +271,7 @@ def _find_button_texts(item: Tag, buttons: set[str]) -> list[NavigableString]:
 
 
 def _drop_entry_numbers(listed: Tag, items: list[Tag]) -> None:
-    """Drop the numbers at the start of entries if they are the entries' positions."""
+    """Remove the numbers at the start of entries if they are the entries' positions."""
     firsts: list[tuple[NavigableString, str]] = []
     for place, item in enumerate(items, 1):
         text = next((node for node in item.find_all(string=True) if node.strip()), None)
@@ -305,12 +305,12 @@ def _iterate_entry_copies(elements: list[Tag], lists: list[Tag], weights: Weight
             taken.add(id(tag))
         elif id(tag) not in own and least <= weights[id(tag)] <= most:
             key = _to_entry_key(tag)
-            if key in keys and not _begins_with_citation_number(tag, key):
+            if key in keys and not _is_citation_number_first(tag, key):
                 taken.add(id(tag))
                 yield tag
 
 
-def _begins_with_citation_number(box: Tag, key: str) -> bool:
+def _is_citation_number_first(box: Tag, key: str) -> bool:
     """Return whether *box* has the citation's number before the copied entry."""
     first = next((text for text in box.find_all(string=True) if text.strip()), box)
     for node in (first, *first.parents):
@@ -322,7 +322,7 @@ def _begins_with_citation_number(box: Tag, key: str) -> bool:
 
 
 def _to_entry_key(tag: Tag) -> str:
-    """Return the beginning of an entry without its number, for comparison."""
+    """Return the first words of an entry without its number, for comparison."""
     words = fold_words(" ".join(islice(iterate_texts(tag), _KEY_TEXTS))[:400])
     while words and words[0].isdecimal():
         words = words[1:]
@@ -335,7 +335,7 @@ def _convert_boxes_to_lists(elements: list[Tag], weights: Weights) -> None:
     for box in [tag for tag in elements if tag.name in _BOX_ELEMENTS]:
         if id(box.parent) in within:
             within.add(id(box))
-        elif has_word_in_names(box, REFERENCE_WORDS):
+        elif has_word_in_class_or_id(box, REFERENCE_WORDS):
             within.add(id(box))
             if box.find("li") is None:
                 convert_boxes_to_list(box, weights)

@@ -20,10 +20,10 @@ from .tree import (
     add_descendant_weights,
     get_classes,
     get_text_on_one_line,
-    has_word_in_names,
+    has_word_in_class_or_id,
     list_elements,
+    measure_elements,
     remove_nodes,
-    survey_elements,
 )
 
 if TYPE_CHECKING:
@@ -69,14 +69,14 @@ _LIST_ELEMENTS = ("div", "section")
 _MARK_ELEMENTS = ("a", "b", "span", "strong", "sup")
 
 
-def reduce_to_visible(soup: BeautifulSoup) -> None:
+def reduce_page_to_visible(soup: BeautifulSoup) -> None:
     """Remove hidden elements from *soup*, and convert styled boxes to lists and headings."""
     elements = list_elements(soup)
     _drop_rendered_formulas(elements)
     _keep_button_texts(elements)
     _convert_aria_lists(elements)
-    _attach_note_marks(elements)
-    elements, weights = survey_elements(soup)
+    _move_note_marks(elements)
+    elements, weights = measure_elements(soup)
     _convert_boxes_to_headings(elements, weights)
     remove_nodes(list(_iterate_hidden_elements(elements, weights)))
 
@@ -139,7 +139,7 @@ def _convert_aria_lists(elements: list[Tag]) -> None:
                 item.name = "li"
 
 
-def _attach_note_marks(elements: list[Tag]) -> None:
+def _move_note_marks(elements: list[Tag]) -> None:
     """Make linked note marks in cells superscript, and move each mark into its note."""
     for link in [tag for tag in elements if tag.name == "a"]:
         if (
@@ -201,7 +201,7 @@ def _iterate_hidden_elements(elements: list[Tag], weights: Weights) -> Iterator[
     add_descendant_weights(elements, held)
     references: set[int] = set()  # long lists of names are folded there
     for tag in elements:
-        if id(tag.parent) in references or has_word_in_names(tag, REFERENCE_WORDS):
+        if id(tag.parent) in references or has_word_in_class_or_id(tag, REFERENCE_WORDS):
             references.add(id(tag))
         if not tag.attrs or tag.name in _NEVER_HIDDEN or id(tag) in held:
             continue

@@ -22,27 +22,35 @@ from ..safe_xml import get_first_child, list_children
 from .claims import (
     OTHER_ABSTRACTS,
     find_main_abstract,
-    get_abstract,
-    get_family_names,
-    get_ids,
-    get_license,
-    get_title,
-    is_retracted,
+    get_abstract_text,
+    get_article_ids,
+    get_article_title,
+    get_author_family_names,
+    get_license_text,
+    is_article_retracted,
 )
 from .elements import BLOCK, BLOCK_INLINE, INLINE, PLAIN, write_footnotes, write_section
 from .formulas import MATH_BLOCK, MATH_INLINE
 from .references import REFERENCE_BLOCK, REFERENCE_INLINE, write_reference_list
 from .tables import TABLE_BLOCK
-from .walk import LANG, Element, Inline, Walk, get_all_text, keep_unescaped, tidy_line
-from .wholeness import find_signs
+from .walk import (
+    LANG,
+    Element,
+    Inline,
+    MarkdownWalk,
+    collapse_whitespace,
+    get_all_text,
+    keep_unescaped,
+)
+from .wholeness import find_incomplete_body_signs
 
 __all__ = [
     "ParsedXml",
-    "choose_article",
-    "convert_article",
+    "choose_article_element",
+    "convert_article_element",
     "make_plain_text_walk",
     "parse_jats",
-    "read",
+    "read_document",
 ]
 
 _INLINE: Final = {**INLINE, **BLOCK_INLINE, **MATH_INLINE, **REFERENCE_INLINE}
@@ -95,7 +103,7 @@ def parse_jats(body: bytes) -> ParsedXml:
     if any(map(body.__contains__, _FILLERS)):
         body = _FILLER.sub(b" ", body)
     if _FOREIGN_ENTITY.search(body):
-        body = _NAMED_ENTITY.sub(_to_numeric_reference, body)
+        body = _NAMED_ENTITY.sub(_to_numeric_entity, body)
     try:
         root = etree.fromstring(body, parser)
     except etree.XMLSyntaxError as error:
@@ -108,18 +116,18 @@ def parse_jats(body: bytes) -> ParsedXml:
     if root is None:
         raise _make_not_article_error("there is no XML in it")
     unfinished = "ERR_TAG_NOT_FINISHED" in problems
-    return ParsedXml(root, unfinished or (bool(problems) and not _is_root_closed(body, root)))
+    return ParsedXml(root, unfinished or (bool(problems) and not _has_root_end_tag(body, root)))
 
 
-def _is_root_closed(body: bytes, root: Element) -> bool:
+def _has_root_end_tag(body: bytes, root: Element) -> bool:
     """Return whether the root's end tag is present; other errors are repaired."""
     name = root.tag.rpartition("}")[2].encode()
     end = rb"</(?:[\w.\-]+:)?" + re.escape(name) + rb"\s*>"
     return re.search(end, body.replace(b"\0", b"")) is not None
 
 
-def _to_numeric_reference(match: re.Match[bytes]) -> bytes:
-    """Return ``&#233;`` for ``&eacute;``, because XML without a DTD has only five such names."""
+def _to_numeric_entity(match: re.Match[bytes]) -> bytes:
+    """Return ``&#233;`` for ``&eacute;``, because XML without a DTD knows only five names."""
     name = match[1]
     if not name or name in _XML_ENTITIES:
         return match[0]
@@ -133,8 +141,8 @@ def _make_not_article_error(reason: str) -> BadContent:
     return BadContent(f"This is not an article: {reason}.", verdict="not_a_paper")
 
 
-def read(fetched: Fetched) -> Document:
-    """Return the article as markdown with its metadata.
+def read_document(fetched: Fetched) -> Document:
+    """Convert a JATS article to a document: markdown with metadata.
 
     An article without ``body`` is returned, too (``body_words`` is 0); truncated XML gets the
     verdict ``partial``. From a set of articles, the one that shares an identifier with
@@ -146,52 +154,54 @@ def read(fetched: Fetched) -> Document:
         The XML contains no article (verdict ``not_a_paper``).
     """
     parsed = parse_jats(fetched.body)
-    return convert_article(choose_article(parsed.root, fetched.ids), parsed.cut_off)
+    return convert_article_element(choose_article_element(parsed.root, fetched.ids), parsed.cut_off)
 
 
-def convert_article(article: Element, cut_off: bool) -> Document:
-    """Convert an ``article`` without namespaces to a document; see `read`."""
+def convert_article_element(article: Element, cut_off: bool) -> Document:
+    """Convert an ``article`` without namespaces to a document; see `read_document`."""
     words = make_plain_text_walk(article)
-    walk = Walk(article, _INLINE, _BLOCK)
+    walk = MarkdownWalk(article, _INLINE, _BLOCK)
     meta = _find_article_meta(article)
-    title = get_title(meta, words)
+    title = get_article_title(meta, words)
     _write_article(article, walk)
     lost = "the XML is cut off" if cut_off else ""
     return Document(
         markdown="\n\n".join(walk.blocks) + "\n",
         title=title,
-        abstract=get_abstract(meta, words),
-        authors=get_family_names(meta, words),
-        ids=get_ids(meta),
-        license=get_license(meta),
+        abstract=get_abstract_text(meta, words),
+        authors=get_author_family_names(meta, words),
+        ids=get_article_ids(meta),
+        license=get_license_text(meta),
         article_type=(article.get("article-type") or "").lower(),
-        retracted=is_retracted(article, meta, title),
+        retracted=is_article_retracted(article, meta, title),
         body_words=walk.words,
         headings=walk.headings,
         references=walk.references,
         declared=tuple(walk.declared.items()),
         verdict="partial" if lost else "full_text",
         evidence=lost or ("" if article.find("body") is not None else "the XML has no <body>"),
-        signs=tuple(find_signs(article, walk.words)),
+        signs=tuple(find_incomplete_body_signs(article, walk.words)),
     )
 
 
-def make_plain_text_walk(article: Element, inline: Mapping[str, Inline] | None = None) -> Walk:
-    """Return a walk that writes plain text; *inline* maps tags to their writers."""
-    return Walk(article, {**PLAIN, **(inline or {})}, _PLAIN_BLOCK, keep_unescaped)
+def make_plain_text_walk(
+    article: Element, inline: Mapping[str, Inline] | None = None
+) -> MarkdownWalk:
+    """Return a walk that writes plain text; *inline* maps tags to their formatters."""
+    return MarkdownWalk(article, {**PLAIN, **(inline or {})}, _PLAIN_BLOCK, keep_unescaped)
 
 
-def choose_article(root: Element, ids: Ids) -> Element:
+def choose_article_element(root: Element, ids: Ids) -> Element:
     """Return the article with one of *ids*, or else the first, without namespaces."""
     articles = [el for el in root.iter("{*}article") if _has_jats_parts(el)]
     if not articles:
-        words = tidy_line(get_all_text(root, " "))[:120]
+        words = collapse_whitespace(get_all_text(root, " "))[:120]
         raise _make_not_article_error(f"there is no <article> in the XML, only {words!r}")
     for el in articles:
-        _simplify_tags(el)
+        _remove_namespaces(el)
     if ids:
         for el in articles:
-            if get_ids(_find_article_meta(el)).shares(ids):
+            if get_article_ids(_find_article_meta(el)).shares(ids):
                 return el
     return articles[0]
 
@@ -204,7 +214,7 @@ def _has_jats_parts(el: Element) -> bool:
     )
 
 
-def _simplify_tags(article: Element) -> None:
+def _remove_namespaces(article: Element) -> None:
     """Remove namespaces from the tags, and distinguish code blocks from inline code."""
     if article.tag.startswith("{"):
         prefix = article.tag[: article.tag.index("}") + 1]
@@ -227,7 +237,7 @@ def _find_article_meta(article: Element) -> Element:
 # --- the order of the parts -----------------------------------------------------------------------
 
 
-def _write_article(article: Element, walk: Walk) -> None:
+def _write_article(article: Element, walk: MarkdownWalk) -> None:
     """Write an article part by part (or a sub-article, one heading level down)."""
     meta = _find_article_meta(article)
     _write_title(article, meta, walk)
@@ -236,7 +246,7 @@ def _write_article(article: Element, walk: Walk) -> None:
     _write_keywords(meta, walk)
     is_main = article is walk.root
     for body in article.findall("body"):
-        if len(walk.blocks) > 1 and is_main and not _begins_with_heading(body):
+        if len(walk.blocks) > 1 and is_main and not _is_heading_first(body):
             walk.write_heading("Main text")  # or it would read as the end of the abstract
         walk.counting = is_main
         walk.write_content(body)
@@ -260,12 +270,12 @@ def _write_article(article: Element, walk: Walk) -> None:
         walk.level -= 1
 
 
-def _begins_with_heading(body: Element) -> bool:
+def _is_heading_first(body: Element) -> bool:
     opening = next(iter(body), None)
     return opening is None or (opening.tag == "sec" and opening.find("title") is not None)
 
 
-def _write_title(article: Element, meta: Element, walk: Walk) -> None:
+def _write_title(article: Element, meta: Element, walk: MarkdownWalk) -> None:
     groups = meta.findall("title-group")
     skip = {"fn", "xref"}
     titles = [
@@ -288,8 +298,8 @@ def _write_title(article: Element, meta: Element, walk: Walk) -> None:
             walk.write_paragraph(f"Translated title: {walk.format_line(el, skip)}")
 
 
-def _format_byline(meta: Element, walk: Walk) -> str:
-    """Return the authors of a decision letter or reply, which the metadata does not name."""
+def _format_byline(meta: Element, walk: MarkdownWalk) -> str:
+    """Return the authors of a decision letter or reply, which the metadata does not list."""
     names = []
     for contrib in meta.iterfind("contrib-group/contrib"):
         name = next(contrib.iter("name", "string-name", "collab"), None)
@@ -299,15 +309,15 @@ def _format_byline(meta: Element, walk: Walk) -> str:
     return ", ".join(dict.fromkeys(names))
 
 
-def _format_signed_name(name: Element, walk: Walk) -> str:
-    """Return a name as signed: ``Jane Q. Roe``."""
+def _format_signed_name(name: Element, walk: MarkdownWalk) -> str:
+    """Return a name as in a signature: ``Jane Q. Roe``."""
     parts = [
         walk.format_line(get_first_child(name, tag)) for tag in ("given-names", "surname", "suffix")
     ]
     return " ".join(filter(None, parts)) or walk.format_element_line(name)
 
 
-def _write_abstracts(meta: Element, walk: Walk) -> None:
+def _write_abstracts(meta: Element, walk: MarkdownWalk) -> None:
     main = find_main_abstract(meta)
     for el in meta.findall("abstract"):
         if main is not None and main.getparent() is el:
@@ -325,7 +335,7 @@ def _write_abstracts(meta: Element, walk: Walk) -> None:
         walk.level -= 1
 
 
-def _write_keywords(meta: Element, walk: Walk) -> None:
+def _write_keywords(meta: Element, walk: MarkdownWalk) -> None:
     for group in meta.findall("kwd-group"):
         name = walk.format_line(group.find("title")).strip("*").rstrip(":") or "Keywords"
         words = [
@@ -337,7 +347,7 @@ def _write_keywords(meta: Element, walk: Walk) -> None:
         walk.write_paragraph(f"**{name}:** {text}" if text else "")
 
 
-def _write_back_matter(article: Element, walk: Walk) -> list[Element]:
+def _write_back_matter(article: Element, walk: MarkdownWalk) -> list[Element]:
     """Write the back matter except the reference lists, which are returned to be written last."""
     lists: list[Element] = []
     for back in article.findall("back"):
@@ -352,7 +362,7 @@ def _write_back_matter(article: Element, walk: Walk) -> list[Element]:
     return lists
 
 
-def _write_front_notes(article: Element, meta: Element, walk: Walk) -> None:
+def _write_front_notes(article: Element, meta: Element, walk: MarkdownWalk) -> None:
     """Write the notes of the front matter, which follow the text."""
     front = article.find("front")
     for el in front if front is not None else ():
@@ -370,7 +380,7 @@ def _write_front_notes(article: Element, meta: Element, walk: Walk) -> None:
             walk.write_paragraph(walk.format_line(el.find("meta-value")))
 
 
-def _write_funding(meta: Element, walk: Walk) -> None:
+def _write_funding(meta: Element, walk: MarkdownWalk) -> None:
     statements = [walk.format_line(el) for el in meta.iterfind("funding-group/funding-statement")]
     awards = {}
     for el in meta.iterfind("funding-group/award-group"):
@@ -395,7 +405,7 @@ def _are_awards_mentioned(awards: Iterable[Sequence[str]], written: str) -> bool
     return bool(numbers) and all(number in written for number in numbers)
 
 
-def _format_funder(source: Element, walk: Walk) -> str:
+def _format_funder(source: Element, walk: MarkdownWalk) -> str:
     """Return the funder's name without its registry number."""
     names = list(source.iter("institution"))
     return walk.format_line(names[0]) if names else walk.format_line(source, skip={"named-content"})

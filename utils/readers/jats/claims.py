@@ -15,7 +15,7 @@ from typing import Final
 from ...model.identifiers import Ids
 from ...model.licenses import find_cc_license
 from ..safe_xml import get_first_child
-from .walk import HREF, Element, Walk, get_all_text, tidy_line
+from .walk import HREF, Element, MarkdownWalk, collapse_whitespace, get_all_text
 
 _NOTICE_TYPES: Final = frozenset(
     {"retraction", "partial-retraction", "correction", "addendum", "expression-of-concern"}
@@ -43,7 +43,7 @@ OTHER_ABSTRACTS: Final = {
 }
 
 
-def get_title(meta: Element, words: Walk) -> str:
+def get_article_title(meta: Element, words: MarkdownWalk) -> str:
     """Return the title with its subtitle."""
     parts = [words.format_line(el) for el in _iterate_title_elements(meta)]
     parts = [part for part in parts if part]
@@ -74,10 +74,13 @@ def find_main_abstract(meta: Element) -> Element | None:
 
 def _is_section_titled_abstract(sec: Element) -> bool:
     title = get_first_child(sec, "title")
-    return title is not None and tidy_line(get_all_text(title)).rstrip(":.").lower() == "abstract"
+    return (
+        title is not None
+        and collapse_whitespace(get_all_text(title)).rstrip(":.").lower() == "abstract"
+    )
 
 
-def get_abstract(meta: Element, words: Walk) -> str:
+def get_abstract_text(meta: Element, words: MarkdownWalk) -> str:
     """Return the abstract as text, with a line for each part: ``Methods: We …``."""
     el = find_main_abstract(meta)
     if el is None:
@@ -97,7 +100,7 @@ def get_abstract(meta: Element, words: Walk) -> str:
     return "\n".join(lines) or words.format_line(el, skip={"title"})
 
 
-def get_family_names(meta: Element, words: Walk) -> tuple[str, ...]:
+def get_author_family_names(meta: Element, words: MarkdownWalk) -> tuple[str, ...]:
     """Return the authors' family names in order, without groups and their members."""
     found = []
     for group in meta.iterfind("contrib-group"):
@@ -113,7 +116,7 @@ def get_family_names(meta: Element, words: Walk) -> tuple[str, ...]:
 
 
 def _is_name_in_group(el: Element, contrib: Element) -> bool:
-    """Return whether a name belongs to a member of a group and not to the contributor."""
+    """Return whether a name belongs to a group's member and not to the contributor."""
     for ancestor in el.iterancestors():
         if ancestor is contrib:
             return False
@@ -122,12 +125,12 @@ def _is_name_in_group(el: Element, contrib: Element) -> bool:
     return False
 
 
-def get_ids(meta: Element) -> Ids:
+def get_article_ids(meta: Element) -> Ids:
     """Return the article's own valid identifiers."""
     found: dict[str, Ids] = {}
     for el in meta.iterfind("article-id"):
         kind = (el.get("pub-id-type") or "").lower()
-        text = tidy_line(get_all_text(el))
+        text = collapse_whitespace(get_all_text(el))
         if kind in {"pmc", "pmcid", "pmcaid"} and text.isdigit():
             text = f"PMC{text}"
         if kind in {"doi", "pmid", "arxiv", "pmcid", "pmc", "pmcaid"}:
@@ -142,7 +145,7 @@ def get_ids(meta: Element) -> Ids:
     )
 
 
-def get_license(meta: Element) -> str:
+def get_license_text(meta: Element) -> str:
     """Return the licence: ``CC BY 4.0`` for Creative Commons, or else its URL or wording."""
     texts: list[str] = []
     links: list[str] = []
@@ -151,12 +154,12 @@ def get_license(meta: Element) -> str:
     for el in (meta if rights is None else rights).iter("*"):
         name = el.tag.rpartition("}")[2] if isinstance(el.tag, str) else ""
         if name == "license_ref":
-            links.append(tidy_line(el.text or ""))
+            links.append(collapse_whitespace(el.text or ""))
         elif name == "license":
             links.append((el.get(HREF) or "").strip())
-            texts += [el.get("license-type") or "", tidy_line(get_all_text(el))]
+            texts += [el.get("license-type") or "", collapse_whitespace(get_all_text(el))]
         elif name == "copyright-statement":  # the only place in articles of 2003 to 2007
-            statements.append(tidy_line(get_all_text(el)))
+            statements.append(collapse_whitespace(get_all_text(el)))
         elif rights is not None and name in {"ext-link", "uri"} and (href := el.get(HREF)):
             texts.append(href.strip())
     return find_cc_license(*links, *texts, *statements) or _choose_short_text(links, texts)
@@ -170,8 +173,8 @@ def _choose_short_text(links: list[str], texts: list[str], longest: int = 200) -
     return text[: longest - 1].rstrip() + "…" if text else ""
 
 
-def is_retracted(article: Element, meta: Element, title: str) -> bool:
-    """Return whether this article was retracted; a retraction notice was not."""
+def is_article_retracted(article: Element, meta: Element, title: str) -> bool:
+    """Return whether this article was retracted; a retraction notice does not count."""
     kind = (article.get("article-type") or "").lower()
     if kind == "retracted-article":
         return True

@@ -24,13 +24,13 @@ from .walk import (
     Block,
     Element,
     Inline,
-    Walk,
+    MarkdownWalk,
+    collapse_whitespace,
     format_code_block,
     format_link,
     format_quote,
     get_all_text,
     is_nested_list,
-    tidy_line,
     to_roman,
 )
 
@@ -58,7 +58,7 @@ _BEST: Final = (
 )
 
 
-def write_section(el: Element, walk: Walk, default: str = "") -> None:
+def write_section(el: Element, walk: MarkdownWalk, default: str = "") -> None:
     """Write a titled part of the text; subsections get the next heading level."""
     label, title = (
         walk.format_line(get_first_child(el, "label")),
@@ -80,25 +80,25 @@ def _make_section_writer(default: str) -> Block:
     return lambda el, walk: write_section(el, walk, default)
 
 
-def _write_container_content(el: Element, walk: Walk) -> None:
+def _write_container_content(el: Element, walk: MarkdownWalk) -> None:
     walk.write_content(el)
 
 
-def _write_paragraph(el: Element, walk: Walk) -> None:
+def _write_paragraph(el: Element, walk: MarkdownWalk) -> None:
     if len(el):
         walk.write_content(el)
     else:
         walk.write_paragraph(walk.escape(el.text or ""))
 
 
-def _skip_element(_el: Element, _walk: Walk) -> None:
+def _write_nothing(_el: Element, _walk: MarkdownWalk) -> None:
     return
 
 
 # --- lists ------------------------------------------------------------------------------------
 
 
-def _write_list(el: Element, walk: Walk) -> None:
+def _write_list(el: Element, walk: MarkdownWalk) -> None:
     walk.write_paragraph(_format_bold(walk.format_line(get_first_child(el, "title"))))
     kind = el.get("list-type") or ""
     kind = "plain" if walk.in_cell and kind in {"simple", "none"} else kind
@@ -112,12 +112,15 @@ def _write_list(el: Element, walk: Walk) -> None:
             items.append(_format_list_item(marker, lead, walk, child))
         elif child.tag not in _TITLE:
             items.extend(
-                _indent_blocks("-", [block]) for block in walk.collect_blocks(child, itself=True)
+                _format_item_blocks("-", [block])
+                for block in walk.collect_blocks(child, itself=True)
             )
     _write_list_items(items, walk)
 
 
-def _choose_list_marker(item: Element, walk: Walk, kind: str, number: int) -> tuple[str, str]:
+def _choose_list_marker(
+    item: Element, walk: MarkdownWalk, kind: str, number: int
+) -> tuple[str, str]:
     """Return an item's list marker, and the printed label if markdown has no such marker."""
     label = walk.format_line(get_first_child(item, "label"))
     if match := _NUMBERED.fullmatch(label):
@@ -134,26 +137,26 @@ def _choose_list_marker(item: Element, walk: Walk, kind: str, number: int) -> tu
     return "" if kind == "plain" else "-", ""
 
 
-def _format_list_item(marker: str, lead: str, walk: Walk, el: Element) -> list[str]:
+def _format_list_item(marker: str, lead: str, walk: MarkdownWalk, el: Element) -> list[str]:
     """Return the blocks of a list item: the first after the marker, the others indented."""
     blocks = walk.collect_blocks(el, skip={"label"}) or [""]
-    return _indent_blocks(marker, [(lead + blocks[0]).rstrip(), *blocks[1:]])
+    return _format_item_blocks(marker, [(lead + blocks[0]).rstrip(), *blocks[1:]])
 
 
-def _indent_blocks(marker: str, blocks: list[str]) -> list[str]:
+def _format_item_blocks(marker: str, blocks: list[str]) -> list[str]:
     blank = " " * (len(marker) + 1)
     inner = [block.replace("\n", f"\n{blank}") for block in blocks]
     return [f"{marker} {inner[0]}".strip(), *(blank + block for block in inner[1:])]
 
 
-def _write_list_items(items: list[list[str]], walk: Walk) -> None:
+def _write_list_items(items: list[list[str]], walk: MarkdownWalk) -> None:
     """Write a compact list if every item is one block or a line with a list; else a loose list."""
     plain = all(len(blocks) == 1 or is_nested_list(blocks) for blocks in items)
     between = "\n" if plain else "\n\n"
     walk.add_block(between.join(between.join(blocks) for blocks in items))
 
 
-def _write_definitions(el: Element, walk: Walk) -> None:
+def _write_definitions(el: Element, walk: MarkdownWalk) -> None:
     walk.write_paragraph(_format_bold(walk.format_line(get_first_child(el, "title"))))
     heads = [walk.format_line(get_first_child(el, tag)) for tag in ("term-head", "def-head")]
     walk.write_paragraph(_format_bold(" / ".join(filter(None, heads))))
@@ -163,21 +166,22 @@ def _write_definitions(el: Element, walk: Walk) -> None:
             items.append(_format_definition(child, walk))
         elif child.tag not in {"title", "label", "term-head", "def-head"}:
             items.extend(
-                _indent_blocks("-", [block]) for block in walk.collect_blocks(child, itself=True)
+                _format_item_blocks("-", [block])
+                for block in walk.collect_blocks(child, itself=True)
             )
     _write_list_items(items, walk)
 
 
-def _format_definition(el: Element, walk: Walk) -> list[str]:
+def _format_definition(el: Element, walk: MarkdownWalk) -> list[str]:
     terms = ", ".join(filter(None, (walk.format_line(term) for term in el.iterchildren("term"))))
-    stray = walk.escape(tidy_line(el.text or ""))
+    stray = walk.escape(collapse_whitespace(el.text or ""))
     blocks = [stray] if stray else []
     for child in list_children(el):
         if child.tag not in {"term", "label"}:
             blocks += walk.collect_blocks(child, itself=child.tag != "def")
     lead = f"{_format_bold(terms)}: " if terms else ""
     opening = f"{lead}{blocks[0]}" if blocks else lead.rstrip(": ")
-    return _indent_blocks("-", [opening, *blocks[1:]])
+    return _format_item_blocks("-", [opening, *blocks[1:]])
 
 
 def _format_bold(text: str) -> str:
@@ -188,15 +192,15 @@ def _format_bold(text: str) -> str:
 # --- quotations, boxes, code --------------------------------------------------------------------
 
 
-def _write_quote(el: Element, walk: Walk) -> None:
+def _write_quote(el: Element, walk: MarkdownWalk) -> None:
     walk.add_block(format_quote(walk.collect_blocks(el)))
 
 
-def _write_attribution(el: Element, walk: Walk) -> None:
+def _write_attribution(el: Element, walk: MarkdownWalk) -> None:
     walk.write_paragraph(f"— {text}" if (text := walk.format_line(el)) else "")
 
 
-def _write_box(el: Element, walk: Walk) -> None:
+def _write_box(el: Element, walk: MarkdownWalk) -> None:
     titles = (get_first_child(el, "label"), el.find("caption/title"), get_first_child(el, "title"))
     head = " ".join(filter(None, map(walk.format_line, titles)))
     blocks = [_format_bold(head)] if head else []
@@ -205,7 +209,7 @@ def _write_box(el: Element, walk: Walk) -> None:
     walk.add_block(format_quote(blocks + walk.collect_blocks(el, skip=CAPTION)))
 
 
-def _write_verse(el: Element, walk: Walk) -> None:
+def _write_verse(el: Element, walk: MarkdownWalk) -> None:
     """Write the lines of a poem; groups of verses may be nested."""
     lines = []
     for child in list_children(el):
@@ -218,7 +222,7 @@ def _write_verse(el: Element, walk: Walk) -> None:
     walk.write_paragraph("<br>".join(lines))
 
 
-def _write_preformatted(el: Element, walk: Walk) -> None:
+def _write_preformatted(el: Element, walk: MarkdownWalk) -> None:
     text = get_all_text(el).strip("\n").rstrip()
     if walk.counting:
         walk.words += len(text.split())
@@ -226,13 +230,13 @@ def _write_preformatted(el: Element, walk: Walk) -> None:
     walk.add_block(format_code_block(text, language) if text else "")
 
 
-def _format_inline_code(el: Element, walk: Walk) -> str:
+def _format_inline_code(el: Element, walk: MarkdownWalk) -> str:
     """Return an inline ``code`` element as markdown."""
-    text = tidy_line(get_all_text(el))
+    text = collapse_whitespace(get_all_text(el))
     return f"`{text}`" if text and "`" not in text else walk.format_content(el)
 
 
-def _write_speech(el: Element, walk: Walk) -> None:
+def _write_speech(el: Element, walk: MarkdownWalk) -> None:
     speaker = walk.format_line(get_first_child(el, "speaker"))
     walk.write_unused_lead()
     walk.lead = f"**{speaker.rstrip(':')}:** " if speaker else ""
@@ -240,7 +244,7 @@ def _write_speech(el: Element, walk: Walk) -> None:
     walk.write_unused_lead()
 
 
-def _write_statement(el: Element, walk: Walk) -> None:
+def _write_statement(el: Element, walk: MarkdownWalk) -> None:
     head = " ".join(
         filter(None, (walk.format_line(get_first_child(el, tag)) for tag in ("label", "title")))
     )
@@ -253,12 +257,12 @@ def _write_statement(el: Element, walk: Walk) -> None:
 # --- figures, files, notes ------------------------------------------------------------------------
 
 
-def _write_figure(el: Element, walk: Walk) -> None:
+def _write_figure(el: Element, walk: MarkdownWalk) -> None:
     write_caption(el, walk)
     walk.write_content(el, skip=CAPTION)
 
 
-def _write_description(el: Element, walk: Walk) -> None:
+def _write_picture_description(el: Element, walk: MarkdownWalk) -> None:
     """Write ``alt-text`` and ``long-desc``, unless the text already contains their words."""
     text = walk.format_line(el)
     repeats = any(text.rstrip(".") in block for block in walk.blocks[-2:])
@@ -266,7 +270,7 @@ def _write_description(el: Element, walk: Walk) -> None:
         walk.write_paragraph(f"[Image description: {text}]")
 
 
-def _write_media(el: Element, walk: Walk) -> None:
+def _write_media(el: Element, walk: MarkdownWalk) -> None:
     write_caption(el, walk)
     walk.write_content(el, skip=CAPTION)
     href = el.get(HREF) or ""
@@ -274,7 +278,7 @@ def _write_media(el: Element, walk: Walk) -> None:
     walk.write_paragraph(f"[File: {format_link(name, href)}]" if name else "")
 
 
-def _write_footnote(el: Element, walk: Walk) -> None:
+def _write_footnote(el: Element, walk: MarkdownWalk) -> None:
     label = walk.format_line(get_first_child(el, "label"))
     walk.write_unused_lead()
     if label:
@@ -286,7 +290,7 @@ def _write_footnote(el: Element, walk: Walk) -> None:
     walk.write_unused_lead()
 
 
-def write_footnotes(el: Element, walk: Walk, default: str = "") -> None:
+def write_footnotes(el: Element, walk: MarkdownWalk, default: str = "") -> None:
     """Write a group of footnotes, with its title if present."""
     title = walk.format_line(get_first_child(el, "title")) or default
     walk.write_heading(title)
@@ -300,22 +304,22 @@ def write_footnotes(el: Element, walk: Walk, default: str = "") -> None:
     walk.level -= bool(title)
 
 
-def _write_notes(el: Element, walk: Walk) -> None:
+def _write_notes(el: Element, walk: MarkdownWalk) -> None:
     kind = (el.get("notes-type") or "").replace("-", " ").replace("_", " ").strip().lower()
     write_section(el, walk, _NOTES.get(kind) or kind.capitalize())
 
 
-def _write_correspondence(el: Element, walk: Walk) -> None:
+def _write_correspondence(el: Element, walk: MarkdownWalk) -> None:
     label = walk.format_line(get_first_child(el, "label"))
     walk.write_paragraph(f"{label} {walk.format_content(el, skip={'label'})}")
 
 
-def _write_copyright_and_license(el: Element, walk: Walk) -> None:
+def _write_copyright_and_license(el: Element, walk: MarkdownWalk) -> None:
     for child in el.iter("copyright-statement", "license"):
         walk.write_content(child)
 
 
-def _write_best_alternative(el: Element, walk: Walk) -> None:
+def _write_alternative(el: Element, walk: MarkdownWalk) -> None:
     best = _choose_alternative(el)
     if best is not None and best.tag == "table":
         for table in _drop_repeated_tables(el.iterchildren("table")):
@@ -334,7 +338,7 @@ def _drop_repeated_tables(tables: Iterable[Element]) -> Iterator[Element]:
             yield table
 
 
-def _format_best_alternative(el: Element, walk: Walk) -> str:
+def _format_alternative(el: Element, walk: MarkdownWalk) -> str:
     best = _choose_alternative(el)
     return walk.format_element(best) if best is not None else walk.escape(el.text or "")
 
@@ -348,7 +352,7 @@ def _choose_alternative(el: Element) -> Element | None:
 
 BLOCK_INLINE: dict[str, Inline] = {
     "code": _format_inline_code,
-    "alternatives": _format_best_alternative,
+    "alternatives": _format_alternative,
 }
 BLOCK: dict[str, Block] = {
     **dict.fromkeys(("p", "title", "subtitle"), _write_paragraph),
@@ -371,14 +375,14 @@ BLOCK: dict[str, Block] = {
     **dict.fromkeys(
         ("fig", "fig-group", "supplementary-material", "chem-struct-wrap"), _write_figure
     ),
-    **dict.fromkeys(("alt-text", "long-desc"), _write_description),
+    **dict.fromkeys(("alt-text", "long-desc"), _write_picture_description),
     "media": _write_media,
     "corresp": _write_correspondence,
     "permissions": _write_copyright_and_license,
-    "alternatives": _write_best_alternative,
+    "alternatives": _write_alternative,
     **dict.fromkeys(("caption", "license-p", "table-wrap-group"), _write_container_content),
     **dict.fromkeys(("disp-formula-group", "question", "answer", "explanation"), _write_statement),
-    **dict.fromkeys(("sec-meta", "processing-meta", "counts"), _skip_element),
+    **dict.fromkeys(("sec-meta", "processing-meta", "counts"), _write_nothing),
 }
 
 
@@ -411,10 +415,10 @@ def _get_text_before(el: Element) -> str:
     return (parent.text or "") if parent is not None else ""
 
 
-def _make_emphasis_writer(begin: str, end: str) -> Inline:
-    """Return a writer of emphasis marks, which `.walk` converts when the line is complete."""
+def _make_emphasis_formatter(begin: str, end: str) -> Inline:
+    """Return a formatter of emphasis marks, which `.walk` converts at the end of a line."""
 
-    def write_inline(el: Element, walk: Walk) -> str:
+    def write_inline(el: Element, walk: MarkdownWalk) -> str:
         inner = walk.format_content(el)
         return f"{begin}{inner}{end}" if inner else ""
 
@@ -426,14 +430,14 @@ def _get_parent_tag(el: Element) -> str:
     return "" if parent is None else parent.tag
 
 
-def _make_tag_writer(tag: str) -> Inline:
-    return _make_mark_writer(f"<{tag}>", f"</{tag}>")
+def _make_tag_formatter(tag: str) -> Inline:
+    return _make_mark_formatter(f"<{tag}>", f"</{tag}>")
 
 
-def _make_mark_writer(opening: str, closing: str) -> Inline:
-    """Return a writer of the content between marks, with outer whitespace outside of them."""
+def _make_mark_formatter(opening: str, closing: str) -> Inline:
+    """Return a function that puts content between marks, with outer whitespace outside of them."""
 
-    def write_inline(el: Element, walk: Walk) -> str:
+    def write_inline(el: Element, walk: MarkdownWalk) -> str:
         inner = walk.format_content(el)
         core = inner.strip()
         return inner.replace(core, f"{opening}{core}{closing}", 1) if core else inner
@@ -441,9 +445,9 @@ def _make_mark_writer(opening: str, closing: str) -> Inline:
     return write_inline
 
 
-def format_monospace(el: Element, walk: Walk) -> str:
+def format_monospace(el: Element, walk: MarkdownWalk) -> str:
     """Return monospace text in backticks, unless it contains markup."""
-    text = tidy_line(el.text or "")
+    text = collapse_whitespace(el.text or "")
     if len(el) or not text:
         return walk.format_content(el)
     fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
@@ -451,16 +455,16 @@ def format_monospace(el: Element, walk: Walk) -> str:
     return f"{fence}{blank}{text}{blank}{fence}"
 
 
-def _format_break(_el: Element, _walk: Walk) -> str:
+def _format_line_break(_el: Element, _walk: MarkdownWalk) -> str:
     return "<br>"
 
 
-def format_nothing(_el: Element, _walk: Walk) -> str:
-    """Return an empty text for elements with data for machines."""
+def format_nothing(_el: Element, _walk: MarkdownWalk) -> str:
+    """Return an empty text, for elements whose content is only for machines."""
     return ""
 
 
-def _format_cross_reference(el: Element, walk: Walk) -> str:
+def _format_cross_reference(el: Element, walk: MarkdownWalk) -> str:
     text = walk.format_content(el)
     if not text.strip():
         return text + _format_empty_reference(el, walk)
@@ -475,7 +479,7 @@ def _format_cross_reference(el: Element, walk: Walk) -> str:
     return text
 
 
-def _is_superscript_reference(el: Element, text: str, walk: Walk) -> bool:
+def _is_superscript_reference(el: Element, text: str, walk: MarkdownWalk) -> bool:
     """Return whether a reference mark directly follows a word and is not part of the sentence."""
     if _get_parent_tag(el) in {"sup", "sub", "xref"}:
         return False
@@ -488,18 +492,18 @@ def _is_superscript_reference(el: Element, text: str, walk: Walk) -> bool:
     if el.get("ref-type") != "bibr":
         return last in _ENDS if before else el.getprevious() is not None
     if last.isspace():
-        return not _YEAR.search(text) and _ends_with_plain_word(before)
+        return not _YEAR.search(text) and _is_plain_word_last(before)
     return last in _ENDS and before[-2:-1].isalnum()
 
 
-def _ends_with_plain_word(before: str) -> bool:
-    """Return whether *before* ends with a word outside brackets that no number belongs to."""
+def _is_plain_word_last(before: str) -> bool:
+    """Return whether *before* ends with a word outside brackets to which no number belongs."""
     word = before[-_LONGEST_WORD:].split()[-1:]
     is_open = any(before.rfind(opening) > before.rfind(end) for opening, end in ("()", "[]"))
     return bool(word) and word[0][-1].isalpha() and word[0].lower() not in _POINTING and not is_open
 
 
-def _format_empty_reference(el: Element, walk: Walk) -> str:
+def _format_empty_reference(el: Element, walk: MarkdownWalk) -> str:
     """Return the text for an empty cross-reference: the label of its target.
 
     The text is empty for the middle of a range (``3-6`` links to 4 and 5, too) and for links to
@@ -518,13 +522,13 @@ def _format_empty_reference(el: Element, walk: Walk) -> str:
         label = get_first_child(target, "label")
         label = get_first_child(target, "title") if label is None else label
         # Not rendered: a label may hold a reference to itself.
-        words = "" if label is None else walk.escape(tidy_line(get_all_text(label)))
+        words = "" if label is None else walk.escape(collapse_whitespace(get_all_text(label)))
         labels.append(words[:_LONGEST_LABEL].strip("[]. ") or walk.escape(rid))
     named = ", ".join(labels)
     return f"[{named}]" if named and el.get("ref-type") == "bibr" else named
 
 
-def _format_external_link(el: Element, walk: Walk) -> str:
+def _format_external_link(el: Element, walk: MarkdownWalk) -> str:
     inner = walk.format_content(el)
     core = inner.strip()
     href = el.get(HREF) or (get_all_text(el).strip() if el.tag == "uri" else "")
@@ -532,14 +536,14 @@ def _format_external_link(el: Element, walk: Walk) -> str:
     return inner.replace(core, link, 1) if core else link
 
 
-def _format_email(el: Element, walk: Walk) -> str:
+def _format_email(el: Element, walk: MarkdownWalk) -> str:
     """Return an email address, separated from an address directly before it."""
     previous = el.getprevious()
     touches = previous is not None and previous.tag == "email" and not previous.tail
     return f"{', ' if touches else ''}{_format_external_link(el, walk)}"
 
 
-def _format_footnote_mark(el: Element, walk: Walk) -> str:
+def _format_footnote_mark(el: Element, walk: MarkdownWalk) -> str:
     """Return an inline mark for a footnote, whose text follows the block."""
     walk.footnote_count += 1
     number = walk.footnote_count
@@ -548,21 +552,21 @@ def _format_footnote_mark(el: Element, walk: Walk) -> str:
     return f"[^{number}]"
 
 
-def _format_abbreviation(el: Element, walk: Walk) -> str:
+def _format_abbreviation(el: Element, walk: MarkdownWalk) -> str:
     """Return an ``abbrev`` element, which contains its expansion in ``def``."""
     text = walk.format_content(el, skip={"def"})
     meaning = walk.format_line(get_first_child(el, "def"))
     return f"{text} ({meaning})" if meaning else text
 
 
-def _format_graphic(el: Element, walk: Walk) -> str:
+def _format_graphic(el: Element, walk: MarkdownWalk) -> str:
     text = (
         walk.format_line(get_first_child(el, "alt-text")) or (el.get(HREF) or "").rpartition("/")[2]
     )
     return f"[image: {walk.escape(text)}]" if text else ""
 
 
-def _format_ruby(el: Element, walk: Walk) -> str:
+def _format_ruby(el: Element, walk: MarkdownWalk) -> str:
     base, reading = (
         walk.format_line(get_first_child(el, "rb")),
         walk.format_line(get_first_child(el, "rt")),
@@ -571,14 +575,14 @@ def _format_ruby(el: Element, walk: Walk) -> str:
 
 
 INLINE: dict[str, Inline] = {
-    "italic": _make_emphasis_writer(*ITALIC),
-    "bold": _make_emphasis_writer(*BOLD),
-    "sub": _make_tag_writer("sub"),
-    "sup": _make_tag_writer("sup"),
-    "underline": _make_tag_writer("u"),
-    "strike": _make_mark_writer("~~", "~~"),
+    "italic": _make_emphasis_formatter(*ITALIC),
+    "bold": _make_emphasis_formatter(*BOLD),
+    "sub": _make_tag_formatter("sub"),
+    "sup": _make_tag_formatter("sup"),
+    "underline": _make_tag_formatter("u"),
+    "strike": _make_mark_formatter("~~", "~~"),
     "monospace": format_monospace,
-    "break": _format_break,
+    "break": _format_line_break,
     "xref": _format_cross_reference,
     "ext-link": _format_external_link,
     "uri": _format_external_link,
@@ -591,20 +595,20 @@ INLINE: dict[str, Inline] = {
 }
 
 
-def _format_space(_el: Element, _walk: Walk) -> str:
+def _format_space(_el: Element, _walk: MarkdownWalk) -> str:
     return " "
 
 
-def _drop_footnote_mark(el: Element, walk: Walk) -> str:
+def _format_without_footnote_mark(el: Element, walk: MarkdownWalk) -> str:
     return (
         "" if el.get("ref-type") in {"fn", "author-notes", "corresp"} else walk.format_content(el)
     )
 
 
-def _make_first_child_writer(*tags: str) -> Callable[[Element, Walk], str]:
-    """Return a writer of the first child with one of these tags, or else of all content."""
+def _make_first_child_formatter(*tags: str) -> Callable[[Element, MarkdownWalk], str]:
+    """Return a formatter of the first child with one of these tags, or else of all content."""
 
-    def write_first_child(el: Element, walk: Walk) -> str:
+    def write_first_child(el: Element, walk: MarkdownWalk) -> str:
         for tag in tags:
             if (found := get_first_child(el, tag)) is not None:
                 return walk.format_content(found)
@@ -616,8 +620,8 @@ def _make_first_child_writer(*tags: str) -> Callable[[Element, Walk], str]:
 # What remains when a title or an abstract is wanted as plain words.
 PLAIN: dict[str, Inline] = {
     "break": _format_space,
-    "xref": _drop_footnote_mark,
-    "alternatives": _make_first_child_writer(
+    "xref": _format_without_footnote_mark,
+    "alternatives": _make_first_child_formatter(
         "{http://www.w3.org/1998/Math/MathML}math", "math", "textual-form"
     ),
     **dict.fromkeys(("fn", "object-id", "inline-graphic", "graphic", "index-term"), format_nothing),

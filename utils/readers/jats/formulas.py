@@ -20,7 +20,16 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeAlias
 
 from ..safe_xml import get_first_child, list_children
-from .walk import HREF, Block, Element, Inline, Walk, get_all_text, has_own_text, tidy_line
+from .walk import (
+    HREF,
+    Block,
+    Element,
+    Inline,
+    MarkdownWalk,
+    collapse_whitespace,
+    get_all_text,
+    has_own_text,
+)
 
 _DEEPEST: Final = 60
 _FONTS: Final = {
@@ -83,10 +92,10 @@ _SIGNS: Final = (
 )
 
 
-def parse_word_pairs(text: str) -> dict[str, str]:
+def parse_key_value_words(text: str) -> dict[str, str]:
     """Parse a text of alternating keys and values into a dict.
 
-    >>> parse_word_pairs("α alpha β beta")
+    >>> parse_key_value_words("α alpha β beta")
     {'α': 'alpha', 'β': 'beta'}
     """
     words = text.split()
@@ -94,7 +103,7 @@ def parse_word_pairs(text: str) -> dict[str, str]:
 
 
 SYMBOLS: Final[dict[str, str]] = {
-    **{sign: f"\\{name}" for sign, name in parse_word_pairs(f"{_GREEK} {_SIGNS}").items()},
+    **{sign: f"\\{name}" for sign, name in parse_key_value_words(f"{_GREEK} {_SIGNS}").items()},
     "−": "-",
     "‐": "-",
     "–": "-",
@@ -141,7 +150,7 @@ _EQUATION = re.compile(r"\\(?:begin|end)\{(?:equation|displaymath|math)\*?\}|\\l
 
 def convert_mathml_to_latex(el: Element) -> str:
     """Return the formula as LaTeX without delimiters; empty for an empty formula."""
-    return trim_tex_spaces(tidy_line(_convert_children(el, 0)))
+    return trim_tex_spaces(collapse_whitespace(_convert_children_to_tex(el, 0)))
 
 
 def _get_local_name(el: Element) -> str:
@@ -151,8 +160,8 @@ def _get_local_name(el: Element) -> str:
 
 def _convert_mathml_element(el: Element, depth: int) -> str:
     if depth > _DEEPEST:
-        return _convert_symbols(get_all_text(el))
-    return _CONVERTERS.get(_get_local_name(el), _convert_children)(el, depth + 1)
+        return _convert_symbols_to_tex(get_all_text(el))
+    return _CONVERTERS.get(_get_local_name(el), _convert_children_to_tex)(el, depth + 1)
 
 
 def _join_tex_tokens(parts: list[str]) -> str:
@@ -165,33 +174,33 @@ def _join_tex_tokens(parts: list[str]) -> str:
     return tex
 
 
-def _convert_children(el: Element, depth: int) -> str:
-    own = [_convert_symbols(el.text)] if el.text and el.text.strip() else []
+def _convert_children_to_tex(el: Element, depth: int) -> str:
+    own = [_convert_symbols_to_tex(el.text)] if el.text and el.text.strip() else []
     parts = own + [_convert_mathml_element(child, depth) for child in list_children(el)]
     return _join_tex_tokens(parts)
 
 
-def _convert_arguments(el: Element, depth: int, count: int) -> list[str]:
+def _convert_first_children(el: Element, depth: int, count: int) -> list[str]:
     """Return the first *count* children converted, padded with empty texts."""
     arguments = [_convert_mathml_element(child, depth) for child in list_children(el)]
     arguments += [""] * (count - len(arguments))
     return [*arguments[: count - 1], _join_tex_tokens(arguments[count - 1 :])]
 
 
-def _convert_symbols(text: str | None) -> str:
+def _convert_symbols_to_tex(text: str | None) -> str:
     return _join_tex_tokens([SYMBOLS.get(char, char) for char in (text or "")])
 
 
-def _get_tidy_text(el: Element) -> str:
-    return tidy_line(get_all_text(el))
+def _get_one_line_text(el: Element) -> str:
+    return collapse_whitespace(get_all_text(el))
 
 
 def _convert_identifier(el: Element, _depth: int) -> str:
-    text = _get_tidy_text(el)
+    text = _get_one_line_text(el)
     variant = el.get("mathvariant") or ""
     if text in FUNCTIONS:
         return FUNCTIONS[text]
-    tex = _convert_symbols(text)
+    tex = _convert_symbols_to_tex(text)
     if variant in _FONTS and not (variant == "normal" and tex.startswith("\\")):
         return f"\\{_FONTS[variant]}{{{tex}}}" if tex else ""
     if len(text) > 1 and text.isalnum() and text.isascii():
@@ -200,7 +209,7 @@ def _convert_identifier(el: Element, _depth: int) -> str:
 
 
 def _convert_number(el: Element, _depth: int) -> str:
-    tex = _convert_symbols(_get_tidy_text(el))
+    tex = _convert_symbols_to_tex(_get_one_line_text(el))
     variant = el.get("mathvariant") or ""
     return f"\\mathbf{{{tex}}}" if variant == "bold" and tex else tex
 
@@ -214,14 +223,14 @@ def _convert_operator(el: Element, _depth: int) -> str:
         return FUNCTIONS[stripped]
     if len(stripped) > 1 and stripped.isalpha():
         return f"\\operatorname{{{stripped}}}"
-    tex = _convert_symbols(stripped)
+    tex = _convert_symbols_to_tex(stripped)
     # Relations breathe; it costs nothing and reads better in the source.
     return f" {tex} " if tex in _RELATIONS else tex
 
 
 def _convert_mtext(el: Element, _depth: int) -> str:
     raw = get_all_text(el)
-    words = tidy_line(raw)
+    words = collapse_whitespace(raw)
     if not words:
         return r"\ " if raw else ""
     before = " " if raw[0].isspace() or raw[0] == "\u00a0" else ""
@@ -230,12 +239,12 @@ def _convert_mtext(el: Element, _depth: int) -> str:
     return f"\\text{{{before}{safe}{after}}}"
 
 
-def _brace_base(base: str) -> str:
+def _wrap_base_in_braces(base: str) -> str:
     base = trim_tex_spaces(base)
     return base if _ATOM.fullmatch(base) else f"{{{base}}}"
 
 
-def _format_script(sign: str, script: str) -> str:
+def _format_sub_or_superscript(sign: str, script: str) -> str:
     script = trim_tex_spaces(script)
     if not script:
         return ""
@@ -245,79 +254,83 @@ def _format_script(sign: str, script: str) -> str:
 
 
 def _convert_msub(el: Element, depth: int) -> str:
-    base, low = _convert_arguments(el, depth, 2)
-    return _brace_base(base) + _format_script("_", low)
+    base, low = _convert_first_children(el, depth, 2)
+    return _wrap_base_in_braces(base) + _format_sub_or_superscript("_", low)
 
 
 def _convert_msup(el: Element, depth: int) -> str:
-    base, high = _convert_arguments(el, depth, 2)
-    return _brace_base(base) + _format_script("^", high)
+    base, high = _convert_first_children(el, depth, 2)
+    return _wrap_base_in_braces(base) + _format_sub_or_superscript("^", high)
 
 
 def _convert_msubsup(el: Element, depth: int) -> str:
-    base, low, high = _convert_arguments(el, depth, 3)
-    return _brace_base(base) + _format_script("_", low) + _format_script("^", high)
+    base, low, high = _convert_first_children(el, depth, 3)
+    return (
+        _wrap_base_in_braces(base)
+        + _format_sub_or_superscript("_", low)
+        + _format_sub_or_superscript("^", high)
+    )
 
 
 def _convert_mover(el: Element, depth: int) -> str:
-    base, high = (trim_tex_spaces(part) for part in _convert_arguments(el, depth, 2))
-    sign = _get_tidy_text(el[1]) if len(el) > 1 else ""
+    base, high = (trim_tex_spaces(part) for part in _convert_first_children(el, depth, 2))
+    sign = _get_one_line_text(el[1]) if len(el) > 1 else ""
     if (accent := _ACCENTS.get(sign)) is not None:
         wide = accent if _ATOM.fullmatch(base) else _WIDE.get(accent, accent)
         return f"\\{wide}{{{base}}}"
     if _LIMITS.match(base):
-        return base + _format_script("^", high)
+        return base + _format_sub_or_superscript("^", high)
     return f"\\overset{{{high}}}{{{base}}}"
 
 
 def _convert_munder(el: Element, depth: int) -> str:
-    base, low = (trim_tex_spaces(part) for part in _convert_arguments(el, depth, 2))
-    sign = _get_tidy_text(el[1]) if len(el) > 1 else ""
+    base, low = (trim_tex_spaces(part) for part in _convert_first_children(el, depth, 2))
+    sign = _get_one_line_text(el[1]) if len(el) > 1 else ""
     if (accent := _UNDER.get(sign)) is not None:
         return f"\\{accent}{{{base}}}"
     if _LIMITS.match(base) or base.startswith(("\\underbrace", "\\overbrace")):
-        return base + _format_script("_", low)
+        return base + _format_sub_or_superscript("_", low)
     return f"\\underset{{{low}}}{{{base}}}"
 
 
 def _convert_munderover(el: Element, depth: int) -> str:
-    base, low, high = (trim_tex_spaces(part) for part in _convert_arguments(el, depth, 3))
+    base, low, high = (trim_tex_spaces(part) for part in _convert_first_children(el, depth, 3))
     if _LIMITS.match(base):
-        return base + _format_script("_", low) + _format_script("^", high)
+        return base + _format_sub_or_superscript("_", low) + _format_sub_or_superscript("^", high)
     return f"\\overset{{{high}}}{{\\underset{{{low}}}{{{base}}}}}"
 
 
 def _convert_fraction(el: Element, depth: int) -> str:
-    top, bottom = (trim_tex_spaces(part) for part in _convert_arguments(el, depth, 2))
+    top, bottom = (trim_tex_spaces(part) for part in _convert_first_children(el, depth, 2))
     if (el.get("linethickness") or "1").strip().rstrip("ptxem") in {"0", "0.0"}:
         return f"\\genfrac{{}}{{}}{{0pt}}{{}}{{{top}}}{{{bottom}}}"
     return f"\\frac{{{top}}}{{{bottom}}}"
 
 
 def _convert_square_root(el: Element, depth: int) -> str:
-    return f"\\sqrt{{{trim_tex_spaces(_convert_children(el, depth))}}}"
+    return f"\\sqrt{{{trim_tex_spaces(_convert_children_to_tex(el, depth))}}}"
 
 
 def _convert_mroot(el: Element, depth: int) -> str:
-    inside, degree = (trim_tex_spaces(part) for part in _convert_arguments(el, depth, 2))
+    inside, degree = (trim_tex_spaces(part) for part in _convert_first_children(el, depth, 2))
     return f"\\sqrt[{degree}]{{{inside}}}"
 
 
-def _convert_fence_sign(sign: str) -> str:
-    return _FENCES.get(sign) or _convert_symbols(sign)
+def _convert_bracket_to_tex(sign: str) -> str:
+    return _FENCES.get(sign) or _convert_symbols_to_tex(sign)
 
 
 def _convert_mfenced(el: Element, depth: int) -> str:
     opening, closing = el.get("open", "("), el.get("close", ")")
-    marks = tidy_line(el.get("separators", ",")).replace(" ", "")
+    marks = collapse_whitespace(el.get("separators", ",")).replace(" ", "")
     inside = ""
     for index, child in enumerate(el):
         if index and marks:
-            inside += _convert_symbols(marks[min(index - 1, len(marks) - 1)]) + " "
+            inside += _convert_symbols_to_tex(marks[min(index - 1, len(marks) - 1)]) + " "
         inside += trim_tex_spaces(_convert_mathml_element(child, depth))
     if not opening.strip() and not closing.strip():
         return inside
-    left, right = _convert_fence_sign(opening.strip()), _convert_fence_sign(closing.strip())
+    left, right = _convert_bracket_to_tex(opening.strip()), _convert_bracket_to_tex(closing.strip())
     return f"\\left{left} {inside} \\right{right}"
 
 
@@ -333,7 +346,9 @@ def _convert_mtable(el: Element, depth: int) -> str:
 def _convert_table_row(el: Element, depth: int) -> list[str]:
     if _get_local_name(el) not in {"mtr", "mlabeledtr"}:
         return [trim_tex_spaces(_convert_mathml_element(el, depth))]
-    return [trim_tex_spaces(_convert_children(cell, depth + 1)) for cell in list_children(el)]
+    return [
+        trim_tex_spaces(_convert_children_to_tex(cell, depth + 1)) for cell in list_children(el)
+    ]
 
 
 def _convert_multiscripts(el: Element, depth: int) -> str:
@@ -344,18 +359,20 @@ def _convert_multiscripts(el: Element, depth: int) -> str:
 
     def format_script_pairs(parts: list[str]) -> str:
         signs = ("_", "^")
-        return "".join(_format_script(signs[n % 2], part) for n, part in enumerate(parts))
+        return "".join(
+            _format_sub_or_superscript(signs[n % 2], part) for n, part in enumerate(parts)
+        )
 
     before = format_script_pairs(tex[cut + 1 :])
     return (
         ("{}" + before if before else "")
-        + _brace_base("".join(tex[:1]))
+        + _wrap_base_in_braces("".join(tex[:1]))
         + format_script_pairs(tex[1:cut])
     )
 
 
 def _convert_menclose(el: Element, depth: int) -> str:
-    inside = trim_tex_spaces(_convert_children(el, depth))
+    inside = trim_tex_spaces(_convert_children_to_tex(el, depth))
     notation = el.get("notation") or ""
     if "strike" in notation:
         return f"\\cancel{{{inside}}}"
@@ -368,7 +385,7 @@ def _convert_semantics(el: Element, depth: int) -> str:
             _get_local_name(child) == "annotation"
             and "tex" in (child.get("encoding") or "").lower()
         ):
-            return tidy_line(get_all_text(child))
+            return collapse_whitespace(get_all_text(child))
     return _convert_mathml_element(el[0], depth) if len(el) else ""
 
 
@@ -376,7 +393,7 @@ def _convert_mspace(_el: Element, _depth: int) -> str:
     return r"\ "
 
 
-def _ignore_element(_el: Element, _depth: int) -> str:
+def _convert_to_nothing(_el: Element, _depth: int) -> str:
     return ""
 
 
@@ -401,9 +418,9 @@ _CONVERTERS: Final[dict[str, Converter]] = {
     "menclose": _convert_menclose,
     "semantics": _convert_semantics,
     "mspace": _convert_mspace,
-    "mphantom": _ignore_element,
-    "mprescripts": _ignore_element,
-    "none": _ignore_element,
+    "mphantom": _convert_to_nothing,
+    "mprescripts": _convert_to_nothing,
+    "none": _convert_to_nothing,
 }
 FUNCTIONS: Final[dict[str, str]] = {
     name: f"\\{name}"
@@ -416,7 +433,7 @@ FUNCTIONS: Final[dict[str, str]] = {
 
 
 def strip_tex_document(source: str) -> str:
-    r"""Return the formula of a ``tex-math`` element without the document around it.
+    r"""Return the formula of a ``tex-math`` element without the surrounding document.
 
     >>> strip_tex_document(r"\documentclass{minimal} \begin{document}$$ y = \mu $$\end{document}")
     'y = \\mu'
@@ -430,7 +447,7 @@ def strip_tex_document(source: str) -> str:
         source = next(part for part in match.groups() if part is not None)
     source = _RAISED.sub(r"{\1}", source)
     source = _DISPLAY_ONLY.sub(r"\\\1{aligned}", _EQUATION.sub("", source))
-    return re.sub(r"<(?=[A-Za-z/!?])", r"\\lt ", trim_tex_spaces(tidy_line(source)))
+    return re.sub(r"<(?=[A-Za-z/!?])", r"\\lt ", trim_tex_spaces(collapse_whitespace(source)))
 
 
 def _convert_best_formula(el: Element) -> str:
@@ -445,8 +462,8 @@ def _convert_best_formula(el: Element) -> str:
     return r" \quad ".join(source for source in sources if source)
 
 
-def _format_picture_formula(el: Element, walk: Walk) -> str:
-    """Return a mark for a formula that is only a picture, with description or file name."""
+def _format_picture_formula(el: Element, walk: MarkdownWalk) -> str:
+    """Return a placeholder for a formula that is only a picture: its description or file name."""
     for tag in ("graphic", "inline-graphic", "media"):
         if (graphic := next(el.iter(tag), None)) is not None:
             words = walk.format_line(get_first_child(graphic, "alt-text"))
@@ -455,7 +472,7 @@ def _format_picture_formula(el: Element, walk: Walk) -> str:
     return ""
 
 
-def _format_inline_formula(el: Element, walk: Walk) -> str:
+def _format_inline_formula(el: Element, walk: MarkdownWalk) -> str:
     if not has_own_text(el, list_children(el)):
         if source := _convert_best_formula(el):
             return f"${source}$"
@@ -464,17 +481,17 @@ def _format_inline_formula(el: Element, walk: Walk) -> str:
     return walk.format_content(el)
 
 
-def _format_mathml(el: Element, _walk: Walk) -> str:
+def _format_mathml(el: Element, _walk: MarkdownWalk) -> str:
     source = convert_mathml_to_latex(el)
     return f"${source}$" if source else ""
 
 
-def _format_tex_math(el: Element, _walk: Walk) -> str:
+def _format_tex_math(el: Element, _walk: MarkdownWalk) -> str:
     source = strip_tex_document(get_all_text(el))
     return f"${source}$" if source else ""
 
 
-def _write_display_formula(el: Element, walk: Walk) -> None:
+def _write_display_formula(el: Element, walk: MarkdownWalk) -> None:
     label = walk.format_line(get_first_child(el, "label")).strip("()[]. ")
     if not has_own_text(el, list_children(el)) and (source := _convert_best_formula(el)):
         number = rf" \tag{{{label}}}" if label and "\\tag" not in source else ""
@@ -512,7 +529,7 @@ def clean_tex_for_markdown(tex: str) -> str:
 
 
 def trim_tex_spaces(tex: str) -> str:
-    r"""Return a formula without spaces at its ends; a space command is kept whole.
+    r"""Return a formula without leading and trailing spaces; a space command is kept whole.
 
     Stripping ``\ `` would leave a backslash, which would escape the following brace or dollar sign.
 
@@ -530,15 +547,15 @@ def trim_tex_spaces(tex: str) -> str:
 
 
 def escape_tex_bars(tex: str) -> str:
-    r"""Return a formula whose bars cannot end a table cell.
+    r"""Return a formula whose bars cannot end a Markdown table cell.
 
     >>> escape_tex_bars(r"|x|+\|y\|")
     '\\vert x\\vert+\\Vert y\\Vert'
     """
-    return _BAR.sub(_replace_bar_by_command, tex)
+    return _BAR.sub(_to_bar_command, tex)
 
 
-def _replace_bar_by_command(bar: re.Match[str]) -> str:
+def _to_bar_command(bar: re.Match[str]) -> str:
     name = "\\Vert" if bar[1] else "\\vert"
     return f"{name} " if bar.string[bar.end() : bar.end() + 1].isalpha() else name
 

@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from ...model.paper import Fetched, Grid, ObjectKind, PaperObject
+from ...model.paper import Fetched, ObjectKind, PaperObject, TableGrid
 from ...system.plain_text import to_subscript, to_superscript
 from ..safe_xml import get_first_child
-from . import choose_article, make_plain_text_walk, parse_jats
+from . import choose_article_element, make_plain_text_walk, parse_jats
 from .formulas import MATH_INLINE
-from .tables import convert_to_grid
-from .walk import HREF, Element, Inline, Walk
+from .tables import convert_table_to_grid
+from .walk import HREF, Element, Inline, MarkdownWalk
 
 _KINDS: Final[dict[str, ObjectKind]] = {
     "fig": "figure",
@@ -40,7 +40,7 @@ def find_paper_objects(fetched: Fetched) -> list[PaperObject]:
     BadContent
         The bytes contain no article.
     """
-    article = choose_article(parse_jats(fetched.body).root, fetched.ids)
+    article = choose_article_element(parse_jats(fetched.body).root, fetched.ids)
     walk = make_plain_text_walk(article, _CELL)
     found: list[PaperObject] = []
     for el in article.iter(*_KINDS):
@@ -51,18 +51,22 @@ def find_paper_objects(fetched: Fetched) -> list[PaperObject]:
     return found
 
 
-def _iterate_objects_in_frame(el: Element, kind: ObjectKind, walk: Walk) -> Iterator[PaperObject]:
+def _iterate_objects_in_frame(
+    el: Element, kind: ObjectKind, walk: MarkdownWalk
+) -> Iterator[PaperObject]:
     """Yield the object of a frame, or several if the frame contains several tables."""
     whole = PaperObject(
-        kind, _format_label(el, walk), _format_caption(el, walk), _find_file_names(el)
+        kind, _format_object_label(el, walk), _format_object_caption(el, walk), _find_file_names(el)
     )
     grids = list(
-        filter(None, (convert_to_grid(table, walk) for table in _find_tables_in_frame(el, kind)))
+        filter(
+            None, (convert_table_to_grid(table, walk) for table in _find_tables_in_frame(el, kind))
+        )
     )
     notes = _collect_table_notes(el, walk)
     for number, grid in enumerate(grids, 1):
         part = f" ({number} of {len(grids)})" if len(grids) > 1 else ""
-        noted = Grid(grid.head, grid.rows, notes)
+        noted = TableGrid(grid.head, grid.rows, notes)
         yield replace(whole, label=f"{whole.label}{part}", grid=noted)
     if not grids and (kind != "supplement" or whole.files):
         yield whole
@@ -79,14 +83,14 @@ def _find_tables_in_frame(el: Element, kind: ObjectKind) -> list[Element]:
     ]
 
 
-def _format_label(el: Element, walk: Walk) -> str:
+def _format_object_label(el: Element, walk: MarkdownWalk) -> str:
     own = get_first_child(el, "label")
     if own is None and (inner := get_first_child(el, "media")) is not None:
         own = get_first_child(inner, "label")
     return walk.format_line(own).rstrip(" .:")
 
 
-def _format_caption(el: Element, walk: Walk) -> str:
+def _format_object_caption(el: Element, walk: MarkdownWalk) -> str:
     """Return the title and paragraphs of a caption, including those of an inner ``media``."""
     texts = []
     for holder in (el, *el.iterchildren("media")):
@@ -107,22 +111,22 @@ def _find_file_names(el: Element) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, names)))
 
 
-def _collect_table_notes(el: Element, walk: Walk) -> tuple[str, ...]:
+def _collect_table_notes(el: Element, walk: MarkdownWalk) -> tuple[str, ...]:
     notes = []
     for foot in el.iterchildren("table-wrap-foot"):
         notes += [line for child in foot for line in walk.collect_blocks(child)]
     return tuple(filter(None, notes))
 
 
-def _format_superscript(el: Element, walk: Walk) -> str:
+def _format_superscript(el: Element, walk: MarkdownWalk) -> str:
     return to_superscript(walk.format_content(el))
 
 
-def _format_subscript(el: Element, walk: Walk) -> str:
+def _format_subscript(el: Element, walk: MarkdownWalk) -> str:
     return to_subscript(walk.format_content(el))
 
 
-def _format_note_reference(el: Element, walk: Walk) -> str:
+def _format_note_reference(el: Element, walk: MarkdownWalk) -> str:
     """Return a reference as printed; a reference to a note stays a mark."""
     text = walk.format_content(el)
     return to_superscript(text) if el.get("ref-type") in {"fn", "table-fn"} else text

@@ -12,7 +12,16 @@ import re
 from typing import Final
 
 from ..safe_xml import get_first_child, list_children
-from .walk import MARKS, Block, Element, Inline, Walk, has_own_text, tidy_line, tidy_markdown_line
+from .walk import (
+    MARKS,
+    Block,
+    Element,
+    Inline,
+    MarkdownWalk,
+    collapse_whitespace,
+    has_own_text,
+    tidy_markdown_line,
+)
 
 _SYNONYMS: Final = re.compile(
     r"(?:references?(?: and notes| list)?|reference list|list of references|literature(?: cited)?"
@@ -37,7 +46,7 @@ _FACES: Final = frozenset({"italic", "bold"})
 _PEOPLE: Final = frozenset({"person-group", "name", "string-name", "collab", "etal"})
 
 
-def write_reference_list(el: Element, walk: Walk, default: str = "") -> None:
+def write_reference_list(el: Element, walk: MarkdownWalk, default: str = "") -> None:
     """Write a ``ref-list``: title, numbered references and other content."""
     title = walk.format_line(get_first_child(el, "title"))
     if _SYNONYMS.fullmatch(title.strip("*")):
@@ -49,7 +58,7 @@ def write_reference_list(el: Element, walk: Walk, default: str = "") -> None:
     for child in list_children(el):
         if child.tag == "ref":
             walk.references += 1
-            items.append(_format_list_entry(child, walk, len(items) + 1))
+            items.append(_format_reference_entry(child, walk, len(items) + 1))
         elif child.tag not in {"title", "label"}:
             walk.add_block("\n".join(items))
             items = []
@@ -58,7 +67,7 @@ def write_reference_list(el: Element, walk: Walk, default: str = "") -> None:
     walk.level -= bool(title)
 
 
-def _format_list_entry(el: Element, walk: Walk, number: int) -> str:
+def _format_reference_entry(el: Element, walk: MarkdownWalk, number: int) -> str:
     """Return one line of the list; a label that is not a number is put in brackets."""
     parts = []
     several = sum(child.tag in _CITED for child in list_children(el)) > 1
@@ -76,7 +85,7 @@ def _format_list_entry(el: Element, walk: Walk, number: int) -> str:
                 entry = f"{'<br>' if letter > 'a' else ''}{_add_citation_letter(entry, letter)}"
             parts.append(entry)
         if (tail := child.tail) and not tail.isspace():
-            parts.append(walk.escape(tidy_line(tail)))
+            parts.append(walk.escape(collapse_whitespace(tail)))
     entry = " ".join([part for part in parts if part])
     return f"{number}. {entry.replace(' <br>', '<br>') if several else entry}".rstrip()
 
@@ -86,20 +95,20 @@ def _add_citation_letter(citation: str, letter: str) -> str:
     return citation if _LETTER.match(citation) else f"({letter}) {citation}"
 
 
-def _format_citation(el: Element, walk: Walk) -> str:
+def _format_citation(el: Element, walk: MarkdownWalk) -> str:
     children = list_children(el)
     tags = {child.tag for child in children}
     if tags.isdisjoint(_COMPOSED) or has_own_text(el, children):
         citation = _format_mixed_citation(el, children, walk)
     else:
-        citation = _build_citation(children, walk)
+        citation = _compose_citation(children, walk)
     if "label" not in tags:
         return citation
     label = walk.format_line(get_first_child(el, "label"))
     return citation if _NUMBER.fullmatch(label) else f"{label} {citation}"
 
 
-def _format_mixed_citation(el: Element, children: list[Element], walk: Walk) -> str:
+def _format_mixed_citation(el: Element, children: list[Element], walk: MarkdownWalk) -> str:
     """Return a citation as printed, with spaces between elements that would run together."""
     in_sentence = walk.counting and _is_in_paragraph(el)
     parts = [walk.escape(el.text)] if el.text else []
@@ -118,7 +127,7 @@ def _format_mixed_citation(el: Element, children: list[Element], walk: Walk) -> 
             piece
             and neighbour is not None
             and parts
-            and _need_space_between(parts[-1], neighbour, child)
+            and _is_space_needed(parts[-1], neighbour, child)
         ):
             parts.append("–" if tag == "lpage" else " ")
         parts.append(piece)
@@ -134,7 +143,7 @@ def _is_in_paragraph(el: Element) -> bool:
     return parent is not None and parent.tag == "p"
 
 
-def _need_space_between(before: str, neighbour: Element, el: Element) -> bool:
+def _is_space_needed(before: str, neighbour: Element, el: Element) -> bool:
     """Return whether two adjacent elements need a space that the XML lacks."""
     if el.tag in _TOUCHING or neighbour.tag in _TOUCHING:
         return False
@@ -143,11 +152,11 @@ def _need_space_between(before: str, neighbour: Element, el: Element) -> bool:
     return bool(before) and not before[-1].isspace() and before[-1] not in "([/–-“‘"
 
 
-def _format_pub_id(el: Element, walk: Walk, before: str = "") -> str:
+def _format_pub_id(el: Element, walk: MarkdownWalk, before: str = "") -> str:
     """Return a DOI or PMID with its type, unless the text before states the type."""
     # Some archives escape the signs in old DOIs twice.
     text = walk.format_content(el) if len(el) else walk.escape(html.unescape(el.text or ""))
-    text = tidy_line(text).replace("\\_", "_")
+    text = collapse_whitespace(text).replace("\\_", "_")
     kind = (el.get("pub-id-type") or "").lower()
     before = before.rstrip(" :/\\").lower()
     name = _ID_NAMES.get(kind, "")
@@ -158,7 +167,7 @@ def _format_pub_id(el: Element, walk: Walk, before: str = "") -> str:
     return name + text
 
 
-def _build_citation(children: list[Element], walk: Walk) -> str:
+def _compose_citation(children: list[Element], walk: MarkdownWalk) -> str:
     """Return a citation composed of its fields."""
     fields: dict[str, list[str]] = {}
     rest: list[str] = []
@@ -187,12 +196,12 @@ def _build_citation(children: list[Element], walk: Walk) -> str:
     return tidy_markdown_line(f"{made} {'. '.join(filter(None, ids))}")
 
 
-def _format_edition(el: Element, walk: Walk) -> str:
+def _format_edition(el: Element, walk: MarkdownWalk) -> str:
     text = walk.format_line(el)
     return f"{text} ed." if text.isalnum() else text
 
 
-def _format_person_group(el: Element, walk: Walk) -> str:
+def _format_person_group(el: Element, walk: MarkdownWalk) -> str:
     """Return the people of a group, with their role unless they are the authors."""
     names = _format_names(el, walk)
     role = el.get("person-group-type") or "author"
@@ -218,7 +227,7 @@ def _add_full_stop(sentence: str) -> str:
     return sentence if printed.endswith((".", "?", "!", ":")) else f"{sentence}."
 
 
-def _format_names(el: Element, walk: Walk) -> str:
+def _format_names(el: Element, walk: MarkdownWalk) -> str:
     """Return the names of a group, with commas where the source has none."""
     people = list_children(el)
     if has_own_text(el, people):
@@ -230,7 +239,7 @@ def _format_names(el: Element, walk: Walk) -> str:
     return ", ".join([name for name in names if name])
 
 
-def _format_person_name(el: Element, walk: Walk) -> str:
+def _format_person_name(el: Element, walk: MarkdownWalk) -> str:
     """Return ``Smith JA Jr``; names with their own punctuation are unchanged."""
     parts = list_children(el)
     tags = [part.tag for part in parts if not (tail := part.tail) or tail.isspace()]
@@ -243,18 +252,18 @@ def _format_person_name(el: Element, walk: Walk) -> str:
     return " ".join([text for part in parts if (text := walk.format_line(part))])
 
 
-def _format_etal(el: Element, walk: Walk) -> str:
+def _format_et_al(el: Element, walk: MarkdownWalk) -> str:
     return tidy_markdown_line(walk.format_content(el)) or "et al."
 
 
-def _format_citation_alternative(el: Element, walk: Walk) -> str:
+def _format_citation_alternative(el: Element, walk: MarkdownWalk) -> str:
     """Return the printed one of two forms of a citation."""
     best = get_first_child(el, "mixed-citation")
     best = el[0] if best is None and len(el) else best
     return walk.format_element(best) if best is not None else ""
 
 
-def _format_date_fields(el: Element, walk: Walk) -> str:
+def _format_date_fields(el: Element, walk: MarkdownWalk) -> str:
     """Return a date from its fields, separated by spaces."""
     parts = list_children(el)
     if not has_own_text(el, parts):
@@ -272,7 +281,7 @@ REFERENCE_INLINE: dict[str, Inline] = {
     "person-group": _format_names,
     "name": _format_person_name,
     "string-name": _format_person_name,
-    "etal": _format_etal,
+    "etal": _format_et_al,
     **dict.fromkeys(("date", "date-in-citation", "pub-date", "conf-date"), _format_date_fields),
 }
 REFERENCE_BLOCK: dict[str, Block] = {"ref-list": write_reference_list}

@@ -13,9 +13,9 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from ...model.paper import Grid
+from ...model.paper import TableGrid
 from ..safe_xml import get_first_child, list_children
-from .walk import HREF, Block, Element, Walk, escape_cell, strip_bold, tidy_markdown_line
+from .walk import HREF, Block, Element, MarkdownWalk, escape_cell, strip_bold, tidy_markdown_line
 
 _WIDEST: Final = 400  # columns; a hostile colspan must not fill the memory
 _LONGEST: Final = 5000  # rows a rowspan may reach
@@ -27,41 +27,41 @@ _SECTIONS: Final = ("thead", "tbody", "tfoot")
 
 
 @dataclass(slots=True)
-class _Cell:
+class _RenderedCell:
     text: str
     wide: int
     high: int
     is_header: bool
 
 
-def write_table(el: Element, walk: Walk) -> None:
+def write_table(el: Element, walk: MarkdownWalk) -> None:
     """Write a ``table`` (or the ``tbody`` of an ``array``) as a pipe table."""
     sections = _collect_cell_elements(el, walk)
     cells = [cell for rows in sections for row in rows for cell in row]
     if len(cells) < 2:  # a frame around text
         walk.write_content(cells[0] if cells else el, skip=CAPTION)
         return
-    header, rows = _split_head_and_body(sections, walk)
+    header, rows = _render_head_and_body(sections, walk)
     width = max((len(row) for row in [*header, *rows]), default=0)
     if not width or not any(text for row in [*header, *rows] for text in row):
         return
-    lines = [_format_row(_join_header_rows(header, width), width), "|" + " --- |" * width]
-    walk.add_block("\n".join(lines + [_format_row(row, width) for row in rows]))
+    lines = [_format_table_row(_join_header_rows(header, width), width), "|" + " --- |" * width]
+    walk.add_block("\n".join(lines + [_format_table_row(row, width) for row in rows]))
 
 
-def convert_to_grid(el: Element, walk: Walk) -> Grid | None:
+def convert_table_to_grid(el: Element, walk: MarkdownWalk) -> TableGrid | None:
     """Return the cells of a ``table`` as *walk* writes them; None for a frame around text."""
     sections = _collect_cell_elements(el, walk)
     if sum(len(row) for rows in sections for row in rows) < 2:
         return None
-    header, rows = _split_head_and_body(sections, walk)
+    header, rows = _render_head_and_body(sections, walk)
     width = max((len(row) for row in [*header, *rows]), default=0)
     head, body = (tuple(tuple(_pad_row(row, width)) for row in part) for part in (header, rows))
-    return Grid(head, body)
+    return TableGrid(head, body)
 
 
-def _split_head_and_body(
-    sections: list[list[list[Element]]], walk: Walk
+def _render_head_and_body(
+    sections: list[list[list[Element]]], walk: MarkdownWalk
 ) -> tuple[list[list[str]], ...]:
     """Return the rows above the body, and the rows of body and foot, without empty rows."""
     head, body, foot = ([_render_cells(row, walk) for row in rows] for rows in sections)
@@ -74,7 +74,7 @@ def _split_head_and_body(
     ]
 
 
-def _count_header_rows(rows: list[list[_Cell]]) -> int:
+def _count_header_rows(rows: list[list[_RenderedCell]]) -> int:
     """Return the number of header rows without ``thead``: 1 if the first row is all ``th``.
 
     Rows that its cells span, or that name the columns under its wide cells, belong to the header,
@@ -90,7 +90,7 @@ def _count_header_rows(rows: list[list[_Cell]]) -> int:
     return count if is_head and (count == 1 or count < len(rows)) else int(first_row[0].high == 1)
 
 
-def _collect_cell_elements(el: Element, walk: Walk) -> list[list[list[Element]]]:
+def _collect_cell_elements(el: Element, walk: MarkdownWalk) -> list[list[list[Element]]]:
     """Return the cell elements of head, body and foot row by row, in this order."""
     found: dict[str, list[list[Element]]] = {name: [] for name in _SECTIONS}
     for child in list_children(el):
@@ -104,10 +104,10 @@ def _collect_cell_elements(el: Element, walk: Walk) -> list[list[list[Element]]]
     return [found[name] for name in _SECTIONS]
 
 
-def _render_cells(cells: list[Element], walk: Walk) -> list[_Cell]:
+def _render_cells(cells: list[Element], walk: MarkdownWalk) -> list[_RenderedCell]:
     return [
-        _Cell(
-            _format_cell(el, walk),
+        _RenderedCell(
+            _format_table_cell(el, walk),
             _parse_span_attribute(el, "colspan", _WIDEST),
             _parse_span_attribute(el, "rowspan", _LONGEST),
             el.tag == "th",
@@ -124,7 +124,7 @@ def _parse_span_attribute(el: Element, name: str, most: int) -> int:
     return min(int(value), most) or 1 if value.isascii() and value.isdigit() else 1
 
 
-def _format_cell(el: Element, walk: Walk) -> str:
+def _format_table_cell(el: Element, walk: MarkdownWalk) -> str:
     if len(el) and not walk.block_of.keys().isdisjoint([child.tag for child in list_children(el)]):
         inside, walk.in_cell = walk.in_cell, True
         lines = "\n".join(walk.collect_blocks(el)).replace("$$", "$").split("\n")
@@ -137,7 +137,7 @@ def _format_cell(el: Element, walk: Walk) -> str:
     return escape_cell(text) if walk.is_markdown else text.replace("<br>", "; ")
 
 
-def _expand_spans(rows: list[list[_Cell]], fill: bool = False) -> list[list[str]]:
+def _expand_spans(rows: list[list[_RenderedCell]], fill: bool = False) -> list[list[str]]:
     """Return the cells at their places; with *fill*, a wide cell fills all its columns."""
     grid: list[list[str]] = []
     hanging: dict[int, tuple[int, str]] = {}  # column → rows still to fill, and with what
@@ -171,7 +171,7 @@ def _expand_spans(rows: list[list[_Cell]], fill: bool = False) -> list[list[str]
 def _fill_spanned_places(
     row: list[str], hanging: dict[int, tuple[int, str]], to_the_end: bool = False
 ) -> None:
-    """Fill the places of a row that are spanned by cells of earlier rows."""
+    """Fill the places of a row that cells of earlier rows span."""
     last = max(hanging) if to_the_end else -1
     while len(row) in hanging or (to_the_end and len(row) <= last):
         left, text = hanging.pop(len(row), (0, ""))
@@ -189,7 +189,7 @@ def _join_header_rows(header: list[list[str]], width: int) -> list[str]:
     return columns
 
 
-def _format_row(row: list[str], width: int) -> str:
+def _format_table_row(row: list[str], width: int) -> str:
     return f"| {' | '.join(_pad_row(row, width))} |"
 
 
@@ -197,7 +197,7 @@ def _pad_row(row: list[str], width: int) -> list[str]:
     return row + [""] * (width - len(row))
 
 
-def write_table_wrap(el: Element, walk: Walk) -> None:
+def write_table_wrap(el: Element, walk: MarkdownWalk) -> None:
     """Write label, caption, tables and footnotes of a ``table-wrap``."""
     write_caption(el, walk)
     walk.write_content(el, skip=CAPTION)
@@ -206,7 +206,7 @@ def write_table_wrap(el: Element, walk: Walk) -> None:
 CAPTION: Final = frozenset({"label", "caption", "title"})
 
 
-def write_caption(el: Element, walk: Walk) -> None:
+def write_caption(el: Element, walk: MarkdownWalk) -> None:
     """Write ``**Table 1.**`` and the caption: title and first paragraph follow the label."""
     label = walk.format_line(get_first_child(el, "label")).strip("*")
     end = "" if label.endswith((".", ":")) else "."
@@ -226,7 +226,7 @@ def _has_label_or_caption(holder: Element) -> bool:
     return holder.tag == "fig" and any(get_first_child(holder, tag) is not None for tag in CAPTION)
 
 
-def write_graphic(el: Element, walk: Walk) -> None:
+def write_graphic(el: Element, walk: MarkdownWalk) -> None:
     """Write a picture: its description, or its file name if nothing else represents it."""
     before = len(walk.blocks)
     write_caption(el, walk)

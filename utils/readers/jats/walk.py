@@ -1,10 +1,10 @@
-"""Walk over an article's tree once and write the markdown block by block.
+"""Convert an article's tree in one pass to markdown, block by block.
 
-A `Walk` descends the tree and collects the text. Two tables define the meaning of tags: ``inline``
-(tag → function that returns markdown) and ``block`` (tag → function that adds blocks to the walk).
-A tag in neither table is not dropped: it is a container if it contains blocks, or else running
-text. Text and tails are kept in order, so that blocks are always separated and inline elements get
-no extra spaces.
+A `MarkdownWalk` descends the tree and collects the text. Two tables define the meaning of tags:
+``inline`` (tag → function that returns markdown) and ``block`` (tag → function that adds blocks to
+the walk). A tag in neither table is not dropped: it is a container if it contains blocks, or else
+running text. Text and tails are kept in order, so that blocks are always separated and inline
+elements get no extra spaces.
 
 Papers often contain ``*``, ``<`` and ``_``. Only those that markdown would interpret are escaped,
 so that the text can still be searched. Rules: CommonMark 0.31 and GitHub's tables.
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from lxml import etree
 
 Element: TypeAlias = "etree._Element"  # noqa: SLF001  # it has no public name
-Inline: TypeAlias = "Callable[[Element, Walk], str]"
-Block: TypeAlias = "Callable[[Element, Walk], None]"
+Inline: TypeAlias = "Callable[[Element, MarkdownWalk], str]"
+Block: TypeAlias = "Callable[[Element, MarkdownWalk], None]"
 
 # Papers nest some 20 levels; below this the tags are given up and the text is kept, so that no
 # hostile file exhausts the stack.
@@ -110,8 +110,8 @@ def escape_markdown(text: str) -> str:
     return text
 
 
-class Walk:
-    """A walk over one article, with the markdown written so far.
+class MarkdownWalk:
+    """One pass over an article's tree, with the markdown written so far.
 
     Attributes
     ----------
@@ -168,7 +168,7 @@ class Walk:
         return self.escape is escape_markdown
 
     def format_content(self, el: Element, skip: Collection[str] = ()) -> str:
-        """Return the element's content as running text; whitespace is not tidied."""
+        """Return the element's content as running text, with whitespace unchanged."""
         text = el.text
         if not len(el):
             return self.escape(text) if text else ""
@@ -182,7 +182,7 @@ class Walk:
             if tag not in skip:
                 handler = inline_of.get(tag)
                 parts.append(
-                    handler(child, self) if handler else self._format_unlisted_element(child)
+                    handler(child, self) if handler else self._format_unknown_element(child)
                 )
             if tail := child.tail:
                 parts.append(clean(tail))
@@ -195,7 +195,7 @@ class Walk:
             return self.escape(get_all_text(el, " "))
         self._depth += 1
         handler = self.inline_of.get(el.tag)
-        text = handler(el, self) if handler else self._format_unlisted_element(el)
+        text = handler(el, self) if handler else self._format_unknown_element(el)
         self._depth -= 1
         return text
 
@@ -234,7 +234,7 @@ class Walk:
                     parts = []
                 block(child, self)
             else:
-                parts.append(self._format_unlisted_element(child))
+                parts.append(self._format_unknown_element(child))
             if tail := child.tail:
                 parts.append(clean(tail))
         if parts:
@@ -256,7 +256,7 @@ class Walk:
     def collect_blocks(
         self, el: Element, skip: Collection[str] = (), itself: bool = False
     ) -> list[str]:
-        """Return the blocks of the element's content (or of the element *itself*) unwritten."""
+        """Return the blocks of the element's content (or of the element *itself*), unwritten."""
         outer, self.blocks = self.blocks, []
         lead, self.lead = self.lead, ""
         self._nested += 1
@@ -271,14 +271,14 @@ class Walk:
         return found
 
     def _choose_container_writer(self, el: Element) -> Block | None:
-        """Return a writer for an unlisted element that contains blocks; else None."""
+        """Return a writer for an unknown element that contains blocks; else None."""
         if not len(el):
             return None
         if any(child.tag in self.block_of for child in el.iterdescendants()):
             return lambda inner, walk: walk.write_content(inner)
         return None
 
-    def _format_unlisted_element(self, el: Element) -> str:
+    def _format_unknown_element(self, el: Element) -> str:
         if not isinstance(el.tag, str):  # an undeclared entity
             return self.escape(html.unescape(el.text or ""))
         if el.tag in self.block_of:
@@ -297,7 +297,7 @@ class Walk:
             self.words += text.count(" ") + 1
         if self.lead:
             # The words of a lead (a label) are not counted as words of the paper.
-            text, self.lead = tidy_line(f"{self.lead}{text}"), ""
+            text, self.lead = collapse_whitespace(f"{self.lead}{text}"), ""
         self._append_block(escape_block_start(text) if self.is_markdown else text)
 
     def add_block(self, block: str) -> None:
@@ -312,8 +312,8 @@ class Walk:
             self.add_block(f"{'#' * min(self.level, _LOWEST_HEADING)} {strip_bold(text)}")
 
     def write_unused_lead(self) -> None:
-        """Write a lead that no paragraph has used."""
-        lead, self.lead = tidy_line(self.lead), ""
+        """Write the pending lead text if no paragraph has used it."""
+        lead, self.lead = collapse_whitespace(self.lead), ""
         if lead:
             self._append_block(lead)
 
@@ -337,11 +337,11 @@ def has_own_text(el: Element, children: list[Element]) -> bool:
 
 
 def keep_unescaped(text: str) -> str:
-    """Return the text unchanged, for output that is not markdown."""
+    """Return the text unchanged; used for output other than markdown."""
     return text
 
 
-def tidy_line(text: str) -> str:
+def collapse_whitespace(text: str) -> str:
     """Return text on one line, with single spaces and none at the ends."""
     # Only the plain blank is printable. Most texts are seen to be tidy faster than they are made.
     if text.isprintable() and "  " not in text:
@@ -363,7 +363,7 @@ def tidy_markdown_line(text: str) -> str:
         lines = [" ".join(words) for line in text.split("\n") if (words := line.split())]
         text = _LAYOUT.sub("", "\n".join(lines))
         text = _RAISED_LIST.sub(_join_superscripts, text).replace("\n", " ")
-    text = tidy_line(text)
+    text = collapse_whitespace(text)
     return _BREAK.sub("<br>", text) if "<br>" in text else text
 
 
@@ -467,11 +467,11 @@ def convert_emphasis_marks(text: str) -> str:
     '*Ptdsr*-null nth, sp. *nov*'
     """
     if "\x01" in text or "\x03" in text:
-        return _MarkedLine(text).to_markdown()
+        return _EmphasisLine(text).to_markdown()
     return text
 
 
-class _MarkedLine:
+class _EmphasisLine:
     """A line split at its emphasis marks: texts at even indices, marks at odd ones."""
 
     def __init__(self, text: str) -> None:

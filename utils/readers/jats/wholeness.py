@@ -21,7 +21,7 @@ from ...judges.evidence import iterate_bracketed_numbers
 from ...judges.wholeness import (
     find_first_missing_number,
     find_longest_gap,
-    find_missing_report_parts,
+    find_missing_report_part_signs,
     is_protocol_title,
 )
 from ...model.verdicts import REFUSE, WEAK, Sign
@@ -69,7 +69,7 @@ _SECTION: Final = re.compile(r"\s*(\d{1,2})[.\s]")
 _APPENDED: Final = re.compile(r"(?:supplement|appendix)\w{0,9}\s+(?:appendix\s+)?tables?", re.I)
 
 
-def find_signs(article: Element, words: int) -> Iterator[Sign]:
+def find_incomplete_body_signs(article: Element, words: int) -> Iterator[Sign]:
     """Yield the signs that a body of *words* words is incomplete."""
     if not words:
         return  # no body at all, which is another verdict
@@ -78,9 +78,9 @@ def find_signs(article: Element, words: int) -> Iterator[Sign]:
     titles = [
         title for el in article.iterfind("body/sec/title") if (title := get_all_text(el).strip())
     ]
-    yield from _find_uncited_references(article, links, targets, words)
-    yield from _find_missing_targets(article, links)
-    yield from _find_missing_floats(article)
+    yield from _find_uncited_reference_signs(article, links, targets, words)
+    yield from _find_missing_target_signs(article, links)
+    yield from _find_missing_float_signs(article)
     pages = _count_printed_pages(article)
     if pages in _PAGES and words < _PER_PAGE[1] * pages:
         yield Sign(
@@ -93,23 +93,23 @@ def find_signs(article: Element, words: int) -> Iterator[Sign]:
                 REFUSE,
                 f"only {prose} of {words} words are outside figures and tables",
             )
-        yield from _find_skipped_numbers(article)
-        yield from _find_unmentioned_floats(article, targets)
+        yield from _find_skipped_number_signs(article)
+        yield from _find_unmentioned_float_signs(article, targets)
         if not is_protocol_title(
             _get_optional_text(article.find("front/article-meta/title-group/article-title"))
         ):
-            yield from _find_missing_sections(article, titles)
+            yield from _find_missing_section_signs(article, titles)
 
 
 # --- references -----------------------------------------------------------------------------------
 
 
-def _find_uncited_references(
+def _find_uncited_reference_signs(
     article: Element, links: list[Element], targets: set[str], words: int
 ) -> Iterator[Sign]:
-    """Yield a sign for references that are never cited; a whole text cites nearly all."""
+    """Yield a sign for references that are never cited; a complete text cites nearly all."""
     refs = _find_citable_references(article, targets)
-    listed, cited = len(refs), _find_cited_numbers(article, refs, links)
+    listed, cited = len(refs), _find_cited_reference_indices(article, refs, links)
     cites = f"cite {len(cited)} of" if cited else "for"
     finding = f"{words} words {cites} {listed} references"
     if listed >= _MANY and words < _SCANT * listed:
@@ -138,7 +138,9 @@ def _find_citable_references(article: Element, targets: set[str]) -> list[Elemen
     return [ref for el in used or lists for ref in el.iter("ref")]
 
 
-def _find_cited_numbers(article: Element, refs: list[Element], links: list[Element]) -> set[int]:
+def _find_cited_reference_indices(
+    article: Element, refs: list[Element], links: list[Element]
+) -> set[int]:
     """Return the indices of the references that the article cites."""
     # Some publishers refer to the citation inside.
     numbers = {
@@ -179,8 +181,8 @@ def _get_body_text(article: Element) -> str:
 # --- parts ----------------------------------------------------------------------------------------
 
 
-def _find_missing_targets(article: Element, links: list[Element]) -> Iterator[Sign]:
-    """Yield a sign for missing parts that the text refers to; no valid document has any."""
+def _find_missing_target_signs(article: Element, links: list[Element]) -> Iterator[Sign]:
+    """Yield a sign for missing parts to which the text refers; no valid document lacks any."""
     names = set(_NAMES(article))
     lost = [
         f"{_POINTED_AT[kind]} {rid}"
@@ -193,11 +195,11 @@ def _find_missing_targets(article: Element, links: list[Element]) -> Iterator[Si
         yield Sign("targets", REFUSE, f"{lost[0]}{more} {are} referred to, but missing")
 
 
-def _find_missing_floats(article: Element) -> Iterator[Sign]:
+def _find_missing_float_signs(article: Element) -> Iterator[Sign]:
     """Yield a sign for figures and tables that are counted but missing."""
     for name, tag in (("figure", "fig"), ("table", "table-wrap")):
         count = article.find(f"front/article-meta/counts/{name}-count".replace("figure-", "fig-"))
-        stated = _parse_count(count.get("count")) if count is not None else 0
+        stated = _parse_number_attribute(count.get("count")) if count is not None else 0
         there = sum(1 for _ in article.iter(tag))
         if there < _STATED[1] * stated:
             weight = 2 + 2 * (stated > 1 and there <= _STATED[0] * stated)
@@ -206,17 +208,17 @@ def _find_missing_floats(article: Element) -> Iterator[Sign]:
             )
 
 
-def _find_skipped_numbers(article: Element) -> Iterator[Sign]:
+def _find_skipped_number_signs(article: Element) -> Iterator[Sign]:
     """Yield a sign for numbers that the figures, tables or sections skip."""
     for name, tag in (("figure", "fig"), ("table", "table-wrap")):
-        labels = [_get_label(el) for el in article.iter(tag) if not _is_outside_body(el)]
+        labels = [_get_label_text(el) for el in article.iter(tag) if not _is_outside_body(el)]
         numbers = {int(match[1]) for label in labels if (match := _LABEL.match(label))}
         if lost := find_first_missing_number(numbers):
             yield Sign(
                 f"skipped {name}", REFUSE, f"{name} {lost} is missing before {name} {max(numbers)}"
             )
     sections = list(article.iterfind("body/sec"))
-    heads = [f"{_get_label(el)} {_get_optional_text(el.find('title'))}" for el in sections]
+    heads = [f"{_get_label_text(el)} {_get_optional_text(el.find('title'))}" for el in sections]
     numbers = {int(match[1]) for head in heads if (match := _SECTION.match(head.lstrip()))}
     if 1 < len(numbers) >= len(heads) - 2 and (lost := find_first_missing_number(numbers)):
         yield Sign(
@@ -224,7 +226,7 @@ def _find_skipped_numbers(article: Element) -> Iterator[Sign]:
         )
 
 
-def _get_label(el: Element) -> str:
+def _get_label_text(el: Element) -> str:
     return _get_optional_text(el.find("label")).strip()
 
 
@@ -232,7 +234,7 @@ def _get_optional_text(el: Element | None) -> str:
     return "" if el is None else get_all_text(el)
 
 
-def _find_unmentioned_floats(article: Element, targets: set[str]) -> Iterator[Sign]:
+def _find_unmentioned_float_signs(article: Element, targets: set[str]) -> Iterator[Sign]:
     """Yield a sign for figures and tables that are never mentioned although others are."""
     names = [el.get("id") for el in article.iter("fig", "table-wrap") if not _is_outside_body(el)]
     lost = [name for name in names if name and name not in targets]
@@ -245,7 +247,7 @@ def _find_unmentioned_floats(article: Element, targets: set[str]) -> Iterator[Si
         )
 
 
-def _find_missing_sections(article: Element, titles: list[str]) -> Iterator[Sign]:
+def _find_missing_section_signs(article: Element, titles: list[str]) -> Iterator[Sign]:
     """Yield a sign for sections that research reports have and this article lacks."""
     if not titles:
         return
@@ -256,7 +258,7 @@ def _find_missing_sections(article: Element, titles: list[str]) -> Iterator[Sign
         )
     # A communication may have one section for all but its methods, or a text without any.
     if len(titles) > 2 and article.find("body/p") is None:
-        yield from find_missing_report_parts(titles, titles)
+        yield from find_missing_report_part_signs(titles, titles)
 
 
 def _is_outside_body(el: Element) -> bool:
@@ -275,16 +277,16 @@ def _count_printed_pages(article: Element) -> int:
     meta = article.find("front/article-meta")
     if meta is None:
         return 0
-    first, last = (_parse_count(meta.findtext(name)) for name in ("fpage", "lpage"))
+    first, last = (_parse_number_attribute(meta.findtext(name)) for name in ("fpage", "lpage"))
     if first and last >= first:
         return last - first + 1
     count = meta.find("counts/page-count")
-    return _parse_count(count.get("count")) if count is not None else 0
+    return _parse_number_attribute(count.get("count")) if count is not None else 0
 
 
-def _parse_count(text: str | None) -> int:
+def _parse_number_attribute(text: str | None) -> int:
     text = (text or "").strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
 
 
-__all__ = ["find_signs"]
+__all__ = ["find_incomplete_body_signs"]

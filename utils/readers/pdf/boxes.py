@@ -24,7 +24,7 @@ def read_lines_in_child(body: bytes, deadline: float = DEADLINE_S) -> dict[str, 
     ChildFailed
         The child crashed or took longer than *deadline* seconds.
     """
-    return CHILDREN.read_bytes(body, deadline)
+    return CHILDREN.read_in_idle_child(body, deadline)
 
 
 def serve() -> None:
@@ -50,7 +50,7 @@ def read_lines_here(body: bytes) -> dict[str, Any]:
             text_page = document[number].get_textpage()
         except pypdfium2.PdfiumError:
             continue  # a broken page among whole ones
-        for line in read_page_pieces(ciphers.read_characters(text_page.raw)):
+        for line in read_page_pieces(ciphers.read_decoded_characters(text_page.raw)):
             edges = (line.left, line.bottom, line.right, line.top)
             lines.append((number + 1, *(round(edge, 1) for edge in edges), line.text))
     return {"lines": lines}

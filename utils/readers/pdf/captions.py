@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .rows import TableArea, get_vertical_middle
-from .words import Sheet, Word
+from .words import PdfWord, UprightSheet
 
 _TABLE = r"T ?(?:A ?B ?L ?E|a ?b ?l ?e)|Tab(?:elle|leau|la|ela|ella|\.)"
 CAPTION = re.compile(
@@ -20,26 +20,26 @@ LONGEST = 1500  # characters
 
 
 @dataclass(frozen=True, slots=True)
-class Caption:
-    """The first word of a caption, and the number of the table."""
+class CaptionStart:
+    """The first word of a table's caption, and the table's number."""
 
-    word: Word
+    word: PdfWord
     at: int  # among the sheet's words
     label: str  # empty for figures
 
 
-def iterate_captions(sheet: Sheet) -> Iterator[Caption]:
-    """Yield captions at the start of lines; *Table 2 shows …* is the start of a sentence."""
+def iterate_caption_starts(sheet: UprightSheet) -> Iterator[CaptionStart]:
+    """Yield the captions that begin a line; *Table 2 shows …* is a sentence and not a caption."""
     for at, word in enumerate(sheet.words):
         if word.text[:1] not in "TFSAC" or not _is_first_in_line(sheet.words, at):
             continue
         line_text = " ".join(word_.text for word_ in sheet.words[at : at + 8])
         found = CAPTION.match(line_text)
         if found and TITLED.match(found["rest"]):
-            yield Caption(word, at, found["number"] if found["kind"] else "")
+            yield CaptionStart(word, at, found["number"] if found["kind"] else "")
 
 
-def _is_first_in_line(words: tuple[Word, ...], at: int) -> bool:
+def _is_first_in_line(words: tuple[PdfWord, ...], at: int) -> bool:
     """Return whether a word is the first in its line, or follows a gap."""
     if not at:
         return True
@@ -51,7 +51,9 @@ def _is_first_in_line(words: tuple[Word, ...], at: int) -> bool:
     return not (goes_on and alike and before.text[-1:] not in ".?!:)")
 
 
-def find_caption_span(sheet: Sheet, caption: Caption, area: TableArea | None) -> tuple[int, int]:
+def find_caption_span(
+    sheet: UprightSheet, caption: CaptionStart, area: TableArea | None
+) -> tuple[int, int]:
     """Return the start and end of a caption's characters: adjacent lines of one size."""
     first = last = caption.word
     for word in sheet.words[caption.at + 1 :]:
@@ -59,7 +61,7 @@ def find_caption_span(sheet: Sheet, caption: Caption, area: TableArea | None) ->
         beside = abs(step) < 0.5 * first.size and word.left > last.left
         below = 0 < step < 1.7 * first.size and word.left < last.right
         alike = abs(word.size - last.size) < 0.25 * first.size
-        inside = area is not None and _is_in_or_beside_area(word, area)
+        inside = area is not None and _is_in_or_left_of_area(word, area)
         if inside or not alike or not (beside or below):
             break
         last = word
@@ -68,12 +70,12 @@ def find_caption_span(sheet: Sheet, caption: Caption, area: TableArea | None) ->
     return first.start, last.end
 
 
-def _is_in_or_beside_area(word: Word, area: TableArea) -> bool:
-    """Return whether a word is in a table's area, or to the left of it."""
+def _is_in_or_left_of_area(word: PdfWord, area: TableArea) -> bool:
+    """Return whether a word is in a table's area or to its left."""
     return area.bottom < get_vertical_middle(word) < area.top and word.left < area.right
 
 
-def find_first_line_end(sheet: Sheet, caption: Caption) -> float:
+def find_first_line_end(sheet: UprightSheet, caption: CaptionStart) -> float:
     """Return the right end of the first line of a caption."""
     last = caption.word
     for word in sheet.words[caption.at + 1 :]:

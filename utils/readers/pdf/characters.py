@@ -29,7 +29,7 @@ Box = tuple[float, float, float, float]  # left, bottom, right, top
 
 
 class FontFace(NamedTuple):
-    """A font's name and weight; the weight is 400 if it is neither light nor bold.
+    """A font's name and weight; the weight is 400 if the font is neither light nor bold.
 
     ``ascent`` and ``descent`` are the extent of its box above and below the baseline, in ems.
     """
@@ -93,11 +93,11 @@ class PageCharacters:
 
     def get_boxes(self, indices: Sequence[int] | None = None) -> list[Box]:
         """Return the boxes of the characters at *indices*, or of all, in one call."""
-        edges = self.get_edges(range(len(self.text)) if indices is None else indices)
+        edges = self.get_flat_edges(range(len(self.text)) if indices is None else indices)
         return list(zip(edges[0::4], edges[3::4], edges[2::4], edges[1::4], strict=True))
 
-    def get_edges(self, indices: Sequence[int]) -> list[float]:
-        """Return left, top, right and bottom of the characters at *indices* in one flat list."""
+    def get_flat_edges(self, indices: Sequence[int]) -> list[float]:
+        """Return left, top, right and bottom of the characters at *indices* as one flat list."""
         rectangles = (REAL * (4 * len(indices)))()
         begin = ctypes.addressof(rectangles)
         into = range(begin, begin + ctypes.sizeof(rectangles), 4 * ctypes.sizeof(REAL))
@@ -106,7 +106,7 @@ class PageCharacters:
         return rectangles[:]
 
     def find_thin_spaces(self) -> list[int]:
-        """Return the indices after a thin space that the text lacks, as in *2 mm*."""
+        """Return the indices after thin spaces that the text layer lacks, as in *2 mm*."""
         if self._thin is None:
             places = list(self._iterate_digit_borders())
             boxes = self.get_boxes([at + aside for at in places for aside in (-1, 0, 1)])
@@ -136,13 +136,13 @@ class PageCharacters:
         """Return the rotation of a character in radians."""
         return float(self._functions["Text_GetCharAngle"](self._address, index))
 
-    def get_face(self, index: int) -> FontFace:
+    def get_font_face(self, index: int) -> FontFace:
         """Return the font of a character."""
         return self._get_object_face(
             self._functions["Text_GetTextObject"](self._address, index), index
         )
 
-    def get_faces(self, indices: Sequence[int]) -> list[FontFace]:
+    def get_font_faces(self, indices: Sequence[int]) -> list[FontFace]:
         """Return the fonts of the characters at *indices*, in one call."""
         ask = self._functions["Text_GetTextObject"]
         pieces = map(ask, repeat(self._address), indices)

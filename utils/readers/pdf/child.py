@@ -25,7 +25,7 @@ def read_pages_in_child(body: bytes, deadline: float = DEADLINE_S) -> dict[str, 
     ChildFailed
         The child crashed or took longer than *deadline* seconds.
     """
-    return CHILDREN.read_bytes(body, deadline)
+    return CHILDREN.read_in_idle_child(body, deadline)
 
 
 def serve() -> None:
@@ -42,10 +42,10 @@ def read_pages_here(body: bytes) -> dict[str, Any]:
     from ...outline.words import fold_words
     from .ciphers import CipherFonts
     from .doubts import DoubtCollector
-    from .layout import build_text_blocks, find_largest_title, write_markdown
+    from .layout import build_text_blocks, find_largest_title, format_blocks_as_markdown
     from .ligatures import restore_th_ligatures
-    from .lines import Page
-    from .margins import read_page_count
+    from .lines import PageLines
+    from .margins import find_printed_page_numbers
     from .page import read_page_lines
 
     try:
@@ -57,10 +57,10 @@ def read_pages_here(body: bytes) -> dict[str, Any]:
         try:
             page = document[number]
             width, height = page.get_size()
-            pages.append(Page(tuple(read_page_lines(page, doubts, ciphers)), width, height))
+            pages.append(PageLines(tuple(read_page_lines(page, doubts, ciphers)), width, height))
             page.close()
         except pypdfium2.PdfiumError:
-            pages.append(Page((), 1.0, 1.0))  # a broken page among whole ones
+            pages.append(PageLines((), 1.0, 1.0))  # a broken page among whole ones
         doubts.add_unreadable_page(number + 1)
     pages = restore_th_ligatures(pages)
     first = ["\n".join(line.text for line in page.lines) for page in pages[:2]]
@@ -73,8 +73,8 @@ def read_pages_here(body: bytes) -> dict[str, Any]:
     return {
         "pages": len(document),
         "title": title,
-        "markdown": write_markdown(title, build_text_blocks(pages, title)),
+        "markdown": format_blocks_as_markdown(title, build_text_blocks(pages, title)),
         "opening": "\n".join(first)[:20_000],
         "doubts": doubts.to_json_fields(),
-        "numbered": read_page_count(pages) if len(pages) == len(document) else (0, 0),
+        "numbered": find_printed_page_numbers(pages) if len(pages) == len(document) else (0, 0),
     }

@@ -28,12 +28,12 @@ _SMALL = 0.03  # of the characters: small letters are beyond the glyphs that hav
 
 
 class CipherFonts:
-    """The fonts of a document that were proved to be ciphers on any page so far."""
+    """The fonts of a document that proved to be ciphers on any page so far."""
 
     def __init__(self) -> None:
         self._proved: set[str] = set()
 
-    def read_characters(self, text_page: Any) -> PageCharacters:
+    def read_decoded_characters(self, text_page: Any) -> PageCharacters:
         """Return the characters of an open page, with ciphered fonts decoded."""
         page = PageCharacters(text_page)
         if _MAY_BE.search(page.text):
@@ -43,7 +43,7 @@ class CipherFonts:
     def _decode_page(self, page: PageCharacters) -> str:
         places: defaultdict[str, list[int]] = defaultdict(list)
         inked = [at for at, char in enumerate(page.text) if char not in " \r\n\xa0"]
-        for at, face in zip(inked, page.get_faces(inked), strict=True):
+        for at, face in zip(inked, page.get_font_faces(inked), strict=True):
             places[face.name].append(at)
         strange = {font for font, own in places.items() if _has_few_lower_case(page.text, own)}
         plain = sorted(at for font, own in places.items() if font not in strange for at in own)

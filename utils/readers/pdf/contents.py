@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from ...outline.words import fold_words
-from .headings import Block
+from .headings import TextBlock
 
 _TITLE = re.compile(r"(?:table of )?contents|contents page|inhalt(?:sverzeichnis)?|sommaire", re.I)
 _PAGE = re.compile(r"[\s.\u2026\u00b7_]*\d{1,4}\s*$")
@@ -18,11 +18,11 @@ _FEWEST = 4  # entries in a row that come again as headings
 _MOST = 0.6  # of the headings after it, that a paragraph of entries names
 
 
-def drop_table_of_contents(blocks: list[Block]) -> list[Block]:
+def drop_table_of_contents(blocks: list[TextBlock]) -> list[TextBlock]:
     """Return the blocks without the entries and the title of a table of contents."""
     last = {_to_heading_key(block.text): at for at, block in enumerate(blocks) if block.level}
     at = 0
-    kept: list[Block] = []
+    kept: list[TextBlock] = []
     while at < len(blocks):
         titled = _TITLE.fullmatch(blocks[at].text.strip()) is not None
         if not titled and _TITLE.match(blocks[at].text) and _is_list_of_headings(blocks, at):
@@ -41,13 +41,13 @@ def drop_table_of_contents(blocks: list[Block]) -> list[Block]:
     return kept
 
 
-def _is_contents_entry(block: Block, at: int, last: dict[str, int]) -> bool:
+def _is_contents_entry(block: TextBlock, at: int, last: dict[str, int]) -> bool:
     key = _to_heading_key(block.text)
     return bool(key) and last.get(key, 0) > at and not block.rows
 
 
-def _is_list_of_headings(blocks: list[Block], at: int) -> bool:
-    """Return whether a paragraph lists, in order, most of the headings that follow."""
+def _is_list_of_headings(blocks: list[TextBlock], at: int) -> bool:
+    """Return whether a paragraph lists most of the following headings in order."""
     text, names = (
         "".join(fold_words(blocks[at].text)),
         list(_iterate_heading_keys(blocks[at + 1 :])),
@@ -56,7 +56,7 @@ def _is_list_of_headings(blocks: list[Block], at: int) -> bool:
     return not blocks[at].level and named >= _FEWEST and named >= _MOST * len(names)
 
 
-def _iterate_heading_keys(blocks: list[Block]) -> Iterator[str]:
+def _iterate_heading_keys(blocks: list[TextBlock]) -> Iterator[str]:
     yield from (key for block in blocks if block.level and (key := _to_heading_key(block.text)))
 
 

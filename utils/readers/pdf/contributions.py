@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from .headings import Block
+from .headings import TextBlock
 
 _ROLE = re.compile(
     r"(?:conceptuali[sz]ation|data curation|formal analysis|funding acquisition|investigation"
@@ -18,7 +18,7 @@ _FEWEST = 3  # roles in a row; a paper has one section on its methodology
 _APART = 2  # blocks from one role to the next
 
 
-def merge_contributor_roles(blocks: list[Block]) -> list[Block]:
+def merge_contributor_roles(blocks: list[TextBlock]) -> list[TextBlock]:
     """Convert consecutive role headings to text, each role followed by its names."""
     named = [at for at, block in enumerate(blocks) if _ROLE.fullmatch(block.text.strip())]
     runs: list[list[int]] = []
@@ -28,7 +28,7 @@ def merge_contributor_roles(blocks: list[Block]) -> list[Block]:
         else:
             runs.append([at])
     roles = {at for run in runs if len(run) >= _FEWEST for at in run}
-    merged: list[Block] = []
+    merged: list[TextBlock] = []
     for at, block in enumerate(blocks):
         follows_role = at - 1 in roles and not block.level and not block.rows
         if follows_role:

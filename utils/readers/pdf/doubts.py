@@ -1,4 +1,4 @@
-"""Record the letters that a PDF's fonts leave in doubt: without a code, or from another font.
+"""Record the doubtful letters of a PDF: without a character code, or from another font.
 
 A font maps its glyphs to characters, and the map may be wrong: if a typesetter took *ł* from a
 separate font, the PDF may call it *B* ("SkaBa" for "Skała"). The file does not show this, but such
@@ -37,7 +37,7 @@ class DoubtCollector:
     def add_page(self, page: PageCharacters) -> None:
         """Record the doubtful letters of the next page."""
         words: Counter[str] = Counter()
-        for match in self._iterate_words(page):
+        for match in self._list_words_to_check(page):
             if not match[0].islower() and (foreign := self._find_foreign_letters(page, match)):
                 words[match[0]] += 1
                 self._places.setdefault(match[0], {}).update(foreign)
@@ -45,8 +45,8 @@ class DoubtCollector:
         lost = len(_LOST.findall(page.text))
         self._pages.append({"letters": letters, "lost": lost, "words": dict(words)})
 
-    def _iterate_words(self, page: PageCharacters) -> Iterable[re.Match[str]]:
-        """Return the words of a page, if any of them may contain a doubtful letter."""
+    def _list_words_to_check(self, page: PageCharacters) -> Iterable[re.Match[str]]:
+        """Return the words of a page if any of them may contain a doubtful letter."""
         may_hold = len(self._pages) < _OPENING or self._known or _ODD.search(page.text)
         return _WORD.finditer(page.text) if may_hold else ()
 
@@ -85,18 +85,19 @@ class DoubtCollector:
         if not asked or len(asked) == len(word):
             return {}
         rest = next(at for at in range(len(word)) if at not in asked)
-        usual = page.get_face(start + rest).name
-        fonts = {at: page.get_face(start + at).name for at in asked}
+        usual = page.get_font_face(start + rest).name
+        fonts = {at: page.get_font_face(start + at).name for at in asked}
         foreign = {at: (font, word[at]) for at, font in fonts.items() if font != usual}
         if not foreign or any(
-            page.get_face(start + at).name != usual for at in _find_letters_beside(foreign, word)
+            page.get_font_face(start + at).name != usual
+            for at in _find_neighbours_of_foreign_letters(foreign, word)
         ):
             return {}
         self._known |= set(foreign.values())
         return foreign
 
 
-def _find_letters_beside(foreign: dict[int, Glyph], word: str) -> set[int]:
-    """Return the neighbours of foreign letters, which a change of style may make foreign, too."""
+def _find_neighbours_of_foreign_letters(foreign: dict[int, Glyph], word: str) -> set[int]:
+    """Return the neighbours of foreign letters, which may be foreign after a change of style."""
     near = {at + step for at in foreign for step in (-1, 1)}
     return {at for at in near if 0 <= at < len(word) and at not in foreign}

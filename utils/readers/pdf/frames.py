@@ -1,4 +1,4 @@
-"""Find framed tables: cells separated by ruling lines, regardless of captions."""
+"""Find framed tables: cells separated by ruling lines, with or without captions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
 from .rows import FULL
-from .rules import Rule, merge_horizontal_rules
+from .rules import RuleLine, merge_horizontal_rules
 
 _NEAR = 3.0  # points: how far apart rules end that touch
 _INSIDE = 4.0  # points: nearer to its side a rule is the frame's
@@ -14,7 +14,7 @@ _MOST = 400  # rules of one direction; more are a picture, not a frame
 _LEAST = 30.0  # points: a smaller frame holds no table
 
 
-def find_cell_frames(rules: Sequence[Rule]) -> list[Rule]:
+def find_cell_frames(rules: Sequence[RuleLine]) -> list[RuleLine]:
     """Return the boxes of all groups of ruled cells, the largest first."""
     flat = merge_horizontal_rules(rule for rule in rules if rule.is_horizontal)
     lying = merge_horizontal_rules(
@@ -31,12 +31,12 @@ def find_cell_frames(rules: Sequence[Rule]) -> list[Rule]:
     return sorted(boxes, key=lambda box: (box.left - box.right) * (box.top - box.bottom))
 
 
-def find_drawn_boxes(rules: Sequence[Rule]) -> list[Rule]:
-    """Return the rectangles drawn around something, the largest first."""
+def find_drawn_boxes(rules: Sequence[RuleLine]) -> list[RuleLine]:
+    """Return the rectangles drawn around content, the largest first."""
     flat = merge_horizontal_rules(rule for rule in rules if rule.is_horizontal)
     tops = sorted(flat, key=lambda rule: rule.top)
     heights = [rule.top for rule in tops]
-    found: set[Rule] = set()
+    found: set[RuleLine] = set()
     for side in [
         rule for rule in rules if not rule.is_horizontal and rule.top - rule.bottom > _LEAST
     ][:_MOST]:
@@ -51,7 +51,7 @@ def find_drawn_boxes(rules: Sequence[Rule]) -> list[Rule]:
             for end in (side.top, side.bottom)
         )
         found |= {
-            Rule(above.left, below.top, above.right, above.top)
+            RuleLine(above.left, below.top, above.right, above.top)
             for above in upper
             for below in lower
             if abs(above.right - below.right) < _NEAR
@@ -59,11 +59,13 @@ def find_drawn_boxes(rules: Sequence[Rule]) -> list[Rule]:
     return sorted(found, key=lambda box: (box.left - box.right) * (box.top - box.bottom))
 
 
-def _swap_rule_axes(rule: Rule) -> Rule:
-    return Rule(rule.bottom, rule.left, rule.top, rule.right)
+def _swap_rule_axes(rule: RuleLine) -> RuleLine:
+    return RuleLine(rule.bottom, rule.left, rule.top, rule.right)
 
 
-def _group_touching_rules(flat: list[Rule], upright: list[Rule]) -> Iterator[list[Rule]]:
+def _group_touching_rules(
+    flat: list[RuleLine], upright: list[RuleLine]
+) -> Iterator[list[RuleLine]]:
     """Yield the rules in groups whose members cross or touch each other."""
     groups = list(range(len(flat) + len(upright)))
 
@@ -79,14 +81,14 @@ def _group_touching_rules(flat: list[Rule], upright: list[Rule]) -> Iterator[lis
         for number in range(first, last):
             if upright[number].bottom - _NEAR < rule.top < upright[number].top + _NEAR:
                 groups[group_of(len(flat) + number)] = group_of(at)
-    found: dict[int, list[Rule]] = {}
+    found: dict[int, list[RuleLine]] = {}
     for at, rule in enumerate((*flat, *upright)):
         found.setdefault(group_of(at), []).append(rule)
     return iter(found.values())
 
 
-def _get_bounding_box(group: list[Rule]) -> Rule:
-    return Rule(
+def _get_bounding_box(group: list[RuleLine]) -> RuleLine:
+    return RuleLine(
         min(rule.left for rule in group),
         min(rule.bottom for rule in group),
         max(rule.right for rule in group),
@@ -94,7 +96,7 @@ def _get_bounding_box(group: list[Rule]) -> Rule:
     )
 
 
-def _is_cell_grid(group: list[Rule]) -> bool:
+def _is_cell_grid(group: list[RuleLine]) -> bool:
     """Return whether rules separate rows and columns across the whole group."""
     box = _get_bounding_box(group)
     wide, high = box.right - box.left, box.top - box.bottom
@@ -106,7 +108,7 @@ def _is_cell_grid(group: list[Rule]) -> bool:
     return len(across) > 1 and bool(list(iterate_upright_positions(group, box)))
 
 
-def iterate_upright_positions(rules: Iterable[Rule], box: Rule) -> Iterator[float]:
+def iterate_upright_positions(rules: Iterable[RuleLine], box: RuleLine) -> Iterator[float]:
     """Yield the positions of upright rules inside a box that span most of its height."""
     inside = sorted(
         (rule.left, rule.top - rule.bottom)

@@ -1,4 +1,4 @@
-"""Correct letters that a PDF's fonts misname, if the paper's record proves the right ones.
+"""Correct letters that a PDF's fonts misname, where the paper's record proves the right ones.
 
 "SkaBa" on the first page and "Skała" among the record's authors prove that this glyph of this font
 is an *ł* everywhere in the paper; nothing is guessed. Letters that stay in doubt lower the
@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from ...model.paper import Document, Doubts, Glyph, PageDoubts, Paper
+from ...model.paper import Document, Glyph, PageDoubts, Paper, TextDoubts
 
 _LEAST = 3  # letters that a word has beside those it proves
 _WORD = re.compile(r"[^\W\d_]+")
@@ -20,7 +20,7 @@ _ODD = re.compile(r"[a-z][A-Z][a-z]")
 
 
 def correct_misnamed_letters(document: Document, paper: Paper) -> Document:
-    """Correct misnamed letters that *paper*'s names and title prove.
+    """Return the document with the misnamed letters corrected that *paper*'s names and title prove.
 
     Its ``confidence`` is the share of letters without doubt for each page.
     """
@@ -30,15 +30,15 @@ def correct_misnamed_letters(document: Document, paper: Paper) -> Document:
     right = _find_corrections(doubts, paper, document.markdown) if doubts.foreign else {}
     return replace(
         document,
-        markdown=_replace_corrected_words(document.markdown, right),
-        title=_replace_corrected_words(document.title, right),
-        abstract=_replace_corrected_words(document.abstract, right),
+        markdown=_replace_words(document.markdown, right),
+        title=_replace_words(document.title, right),
+        abstract=_replace_words(document.abstract, right),
         confidence=tuple(_measure_page_confidence(page, right) for page in doubts.pages),
         doubts=None,
     )
 
 
-def _find_corrections(doubts: Doubts, paper: Paper, markdown: str) -> dict[str, str]:
+def _find_corrections(doubts: TextDoubts, paper: Paper, markdown: str) -> dict[str, str]:
     """Return the words that contain a misnamed letter, with their corrections."""
     proven = dict(_iterate_proven_glyphs(doubts, _get_record_words(paper)))
     corrected = {
@@ -60,8 +60,8 @@ def _get_record_words(paper: Paper) -> set[str]:
     return set(_WORD.findall(f"{names} {paper.title}"))
 
 
-def _iterate_proven_glyphs(doubts: Doubts, words: set[str]) -> Iterator[tuple[Glyph, str]]:
-    """Yield the glyphs for which the record shows exactly one letter."""
+def _iterate_proven_glyphs(doubts: TextDoubts, words: set[str]) -> Iterator[tuple[Glyph, str]]:
+    """Yield each glyph for which the record proves exactly one letter."""
     meant: dict[Glyph, set[str]] = {}
     for word, places in doubts.foreign.items():
         for other in words:
@@ -75,7 +75,7 @@ def _iterate_proven_glyphs(doubts: Doubts, words: set[str]) -> Iterator[tuple[Gl
 def _match_foreign_letters(
     word: str, places: Mapping[int, Glyph], other: str
 ) -> Iterator[tuple[Glyph, str]]:
-    """Yield the meaning of a word's foreign letters if all its other letters fit *other*."""
+    """Yield the letters for a word's foreign glyphs if all its other letters match *other*."""
     if len(word) != len(other) or len(word) - len(places) < _LEAST:
         return
     rest = (at for at in range(len(word)) if at not in places)
@@ -90,7 +90,7 @@ def _replace_proven_letters(
     return "".join(known.get(at, letter) for at, letter in enumerate(word))
 
 
-def _replace_corrected_words(text: str, right: Mapping[str, str]) -> str:
+def _replace_words(text: str, right: Mapping[str, str]) -> str:
     return _WORD.sub(lambda match: right.get(match[0], match[0]), text) if right else text
 
 

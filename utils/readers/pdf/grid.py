@@ -30,15 +30,15 @@ from .rows import (
     FULL,
     MOST_COLUMNS,
     Cells,
-    Row,
     TableArea,
+    WordRow,
     find_column_index,
     get_right_edge,
     group_words_into_rows,
     split_piece_at_border,
 )
-from .trust import is_credible_table
-from .words import Word
+from .trust import is_plausible_table
+from .words import PdfWord
 
 _TIGHT = 0.75  # of the height: lines as close as this are one row, set at different heights
 _FEW = 0.08  # of the lines may cross the white between two columns
@@ -50,7 +50,7 @@ _NUMBER = re.compile(r"[-\u2212\u2013<>\u2264\u2265~=+\u00b1]?\s?[.\d]")
 _NAME = re.compile(r"[^\W\d_]")
 
 
-def build_cell_grid(area: TableArea) -> list[list[list[list[Word]]]] | None:
+def build_cell_grid(area: TableArea) -> list[list[list[list[PdfWord]]]] | None:
     """Return rows of cells of lines of words, header first; None if the grid is implausible."""
     rows = _split_rows_at_joints(group_words_into_rows(area.words), area.joints)
     if len(rows) < 2:
@@ -73,10 +73,10 @@ def build_cell_grid(area: TableArea) -> list[list[list[list[Word]]]] | None:
         *_build_body_rows(body, placed, across, len(cuts) + 1),
     ]
     cells = _drop_empty_columns(cells)
-    return cells if is_credible_table(cells) else None
+    return cells if is_plausible_table(cells) else None
 
 
-def _split_rows_at_joints(rows: list[Row], joints: Sequence[float]) -> list[Row]:
+def _split_rows_at_joints(rows: list[WordRow], joints: Sequence[float]) -> list[WordRow]:
     """Return the rows with their pieces split where the rules of cells meet."""
     crossed = {
         x: sum(word.left + 1 < x < word.right - 1 for row in rows for word in row.words)
@@ -93,7 +93,7 @@ def _split_rows_at_joints(rows: list[Row], joints: Sequence[float]) -> list[Row]
     ]
 
 
-def _count_header_rows(rows: list[Row], across: list[float]) -> int:
+def _count_header_rows(rows: list[WordRow], across: list[float]) -> int:
     """Return the number of header rows: above the first full rule, or else without numbers."""
     for height in sorted(across, reverse=True):
         above = sum(row.middle > height for row in rows)
@@ -106,15 +106,15 @@ def _count_header_rows(rows: list[Row], across: list[float]) -> int:
     return 1
 
 
-def _find_column_borders(body: list[Row], head: list[Row], area: TableArea) -> list[float]:
-    """Return the positions between columns: free in the body, and best in the header."""
+def _find_column_borders(body: list[WordRow], head: list[WordRow], area: TableArea) -> list[float]:
+    """Return the column borders: positions that no body word and few header words cross."""
     size = median(row.size for row in body) if body else 1.0
     several = _find_fullest_rows([pieces for pieces in _merge_close_rows(body) if len(pieces) > 1])
     spans = [(piece[0].left, get_right_edge(piece)) for pieces in several for piece in pieces]
     titles = [(piece[0].left, get_right_edge(piece)) for row in head for piece in row.pieces][
         :_MOST_TITLES
     ]
-    gaps = _iterate_gutters(spans, int(_FEW * len(several)), 0.2 * size)
+    gaps = _iterate_column_gaps(spans, int(_FEW * len(several)), 0.2 * size)
     cuts = [_find_clearest_position(gap, titles) for gap in gaps]
     for line in _iterate_upright_positions(area):
         if all(abs(line - cut) > size for cut in cuts) and not any(
@@ -124,17 +124,17 @@ def _find_column_borders(body: list[Row], head: list[Row], area: TableArea) -> l
     return sorted(cuts)
 
 
-def _find_fullest_rows(rows: list[list[list[Word]]]) -> list[list[list[Word]]]:
+def _find_fullest_rows(rows: list[list[list[PdfWord]]]) -> list[list[list[PdfWord]]]:
     """Return the rows with the most pieces, if they are the majority."""
     counts = sorted(map(len, rows))
     usual = counts[len(counts) // 2] if counts else 0
     return [row for row in rows if len(row) >= usual - 1]
 
 
-def _merge_close_rows(rows: list[Row]) -> Iterator[list[list[Word]]]:
+def _merge_close_rows(rows: list[WordRow]) -> Iterator[list[list[PdfWord]]]:
     """Yield the pieces of rows, with rows that are very close merged into one."""
-    last: Row | None = None
-    found: list[list[Word]] = []
+    last: WordRow | None = None
+    found: list[list[PdfWord]] = []
     for row in rows:
         if last and last.middle - row.middle > _TIGHT * min(row.size, last.size):
             yield found
@@ -145,7 +145,7 @@ def _merge_close_rows(rows: list[Row]) -> Iterator[list[list[Word]]]:
 
 
 def _find_clearest_position(gap: tuple[float, float], titles: list[tuple[float, float]]) -> float:
-    """Return the position between two columns that splits the fewest titles."""
+    """Return the position between two columns that crosses the fewest titles."""
     edges = sorted({*gap, *(x for title in titles for x in title if gap[0] < x < gap[1])})
     steps = list(pairwise(edges))
     crossed = [sum(left < b and right > a for left, right in titles) for a, b in steps]
@@ -169,7 +169,7 @@ def _iterate_upright_positions(area: TableArea) -> Iterator[float]:
             yield place * 2.0
 
 
-def _iterate_gutters(
+def _iterate_column_gaps(
     spans: list[tuple[float, float]], few: int, least: float
 ) -> Iterator[tuple[float, float]]:
     """Yield the white gaps between columns that at most *few* spans cross."""
@@ -203,16 +203,16 @@ def _iterate_least_crossed_ranges(
     yield from wide or [max(white, key=lambda gap: gap[1] - gap[0])]
 
 
-def _assign_words_to_columns(row: Row, cuts: Sequence[float]) -> dict[int, list[Word]]:
+def _assign_words_to_columns(row: WordRow, cuts: Sequence[float]) -> dict[int, list[PdfWord]]:
     """Return the words of a row by column."""
-    found: dict[int, list[Word]] = {}
+    found: dict[int, list[PdfWord]] = {}
     for piece in row.pieces:
         for part in split_piece_at_border(piece, cuts, row.size):
             found.setdefault(find_column_index(part, cuts), []).extend(part)
     return found
 
 
-def _measure_crossing_share(rows: list[Row], cuts: Sequence[float]) -> float:
+def _measure_crossing_share(rows: list[WordRow], cuts: Sequence[float]) -> float:
     """Return the share of pieces that cross a column border in rows with other pieces."""
     crossing = total = 0
     for row in rows:
@@ -243,7 +243,7 @@ def _drop_empty_columns(cells: list[Cells]) -> list[Cells]:
 
 
 def _build_body_rows(
-    rows: list[Row], placed: list[dict[int, list[Word]]], across: list[float], columns: int
+    rows: list[WordRow], placed: list[dict[int, list[PdfWord]]], across: list[float], columns: int
 ) -> Iterator[Cells]:
     """Yield the rows of the table, each made of one or several printed rows."""
     for band in _group_printed_rows(rows, placed, across):
@@ -255,7 +255,7 @@ def _build_body_rows(
 
 
 def _group_printed_rows(
-    rows: list[Row], placed: list[dict[int, list[Word]]], across: list[float]
+    rows: list[WordRow], placed: list[dict[int, list[PdfWord]]], across: list[float]
 ) -> Iterator[list[int]]:
     """Yield the printed rows that form one row of the table."""
     between: dict[int, list[int]] = {}
@@ -277,12 +277,12 @@ def _group_printed_rows(
         yield from _group_by_distance(band, rows, placed)
 
 
-def _find_number_rows(cells: list[dict[int, list[Word]]]) -> list[int]:
+def _find_number_rows(cells: list[dict[int, list[PdfWord]]]) -> list[int]:
     """Return the lines between two rules that have a number in all number columns."""
     numbers = {
         column
         for column in {column for line in cells for column in line if column}
-        if all(_NUMBER.match(_join_words(line[column])) for line in cells if column in line)
+        if all(_NUMBER.match(_join_word_texts(line[column])) for line in cells if column in line)
     }
     counts = _count_lines_by_column([{c: line[c] for c in numbers & line.keys()} for line in cells])
     most = max(counts.values(), default=0)
@@ -292,7 +292,7 @@ def _find_number_rows(cells: list[dict[int, list[Word]]]) -> list[int]:
     return lines if alike else []
 
 
-def _find_shared_columns(bands: Iterable[list[dict[int, list[Word]]]]) -> set[int]:
+def _find_shared_columns(bands: Iterable[list[dict[int, list[PdfWord]]]]) -> set[int]:
     """Return the columns in which one text belongs to several numbers below each other."""
     return {
         column
@@ -303,7 +303,7 @@ def _find_shared_columns(bands: Iterable[list[dict[int, list[Word]]]]) -> set[in
 
 
 def _split_lines_between_rules(
-    cells: list[dict[int, list[Word]]], for_all: set[int]
+    cells: list[dict[int, list[PdfWord]]], for_all: set[int]
 ) -> list[list[int]]:
     """Return the lines between two rules as rows, if there are several.
 
@@ -325,20 +325,20 @@ def _split_lines_between_rules(
     return [*([above] if above else []), *map(sorted, rows)]
 
 
-def _find_label_column(lines: list[dict[int, list[Word]]], for_all: set[int]) -> int | None:
+def _find_label_column(lines: list[dict[int, list[PdfWord]]], for_all: set[int]) -> int | None:
     """Return the column that contains the names of several rows."""
     shared = sorted(set.intersection(*(set(line) for line in lines)) - for_all)
     named = (
-        c for c in shared if not c or all(_NAME.search(_join_words(line[c])) for line in lines)
+        c for c in shared if not c or all(_NAME.search(_join_word_texts(line[c])) for line in lines)
     )
     return next(named, None)
 
 
-def _join_words(words: list[Word]) -> str:
+def _join_word_texts(words: list[PdfWord]) -> str:
     return " ".join(word.text for word in words)
 
 
-def _count_lines_by_column(cells: list[dict[int, list[Word]]]) -> dict[int, int]:
+def _count_lines_by_column(cells: list[dict[int, list[PdfWord]]]) -> dict[int, int]:
     """Return the number of lines in each column."""
     found: dict[int, int] = {}
     for row in cells:
@@ -348,7 +348,7 @@ def _count_lines_by_column(cells: list[dict[int, list[Word]]]) -> dict[int, int]
 
 
 def _group_by_distance(
-    band: list[int], rows: list[Row], placed: list[dict[int, list[Word]]]
+    band: list[int], rows: list[WordRow], placed: list[dict[int, list[PdfWord]]]
 ) -> Iterator[list[int]]:
     """Yield printed rows that form a table row, judged by distance and empty columns."""
     if begun := _find_row_starts(band, rows, placed):
@@ -373,7 +373,7 @@ def _group_by_distance(
 
 
 def _find_row_starts(
-    band: list[int], rows: list[Row], placed: list[dict[int, list[Word]]]
+    band: list[int], rows: list[WordRow], placed: list[dict[int, list[PdfWord]]]
 ) -> list[int]:
     """Return the first lines of rows whose other lines leave the same columns empty."""
     columns = {column for at in band for column in placed[at]}
@@ -399,7 +399,7 @@ def _find_row_starts(
     numbers = {
         column
         for column in columns
-        if sum(bool(_NUMBER.match(_join_words(placed[at].get(column, [])))) for at in full)
+        if sum(bool(_NUMBER.match(_join_word_texts(placed[at].get(column, [])))) for at in full)
         > 0.7 * len(full)
     }
     valued = (
@@ -407,14 +407,15 @@ def _find_row_starts(
         for at in rest
         if len(placed[at]) > _HALF * len(columns)
         and any(
-            _NUMBER.match(_join_words(placed[at][column])) for column in numbers & placed[at].keys()
+            _NUMBER.match(_join_word_texts(placed[at][column]))
+            for column in numbers & placed[at].keys()
         )
     )
     return sorted({*full, *own, *valued})
 
 
 def _find_row_distance(
-    band: list[int], rows: list[Row], placed: list[dict[int, list[Word]]]
+    band: list[int], rows: list[WordRow], placed: list[dict[int, list[PdfWord]]]
 ) -> float:
     """Return the least distance between table rows whose own lines are closer together."""
     steps = [(rows[a].middle - rows[b].middle, a, b) for a, b in pairwise(band)]
@@ -430,7 +431,7 @@ def _find_row_distance(
     return (steps[at][0] + steps[at + 1][0]) / 2 if whole < 0.3 * len(close) else 0.0
 
 
-def _measure_column_widths(placed: list[dict[int, list[Word]]]) -> dict[int, float]:
+def _measure_column_widths(placed: list[dict[int, list[PdfWord]]]) -> dict[int, float]:
     """Return the width of the widest line of each column."""
     found: dict[int, float] = {}
     for cells in placed:
@@ -441,8 +442,8 @@ def _measure_column_widths(placed: list[dict[int, list[Word]]]) -> dict[int, flo
 
 def _is_continuation_row(
     made: list[int],
-    cells: dict[int, list[Word]],
-    placed: list[dict[int, list[Word]]],
+    cells: dict[int, list[PdfWord]],
+    placed: list[dict[int, list[PdfWord]]],
     widths: dict[int, float],
 ) -> bool:
     """Return whether a printed row only continues full cells of the row above."""
@@ -464,7 +465,7 @@ def _is_continuation_row(
     return 2 * len(cells) <= len(filled_columns) and not text[:1].isdigit()
 
 
-def _is_name_continued(above: list[Word], words: list[Word]) -> bool:
+def _is_name_continued(above: list[PdfWord], words: list[PdfWord]) -> bool:
     """Return whether a name is unfinished in the line above, or continues in lower case."""
     text = words[0].text
     open_ = above and above[-1].text.endswith(("-", ",", "(", "/", "and", "of", "or"))

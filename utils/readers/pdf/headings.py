@@ -15,7 +15,7 @@ from itertools import groupby, pairwise
 from ...outline.roles import find_roles
 from ...outline.sections import classify_heading
 from ...outline.words import fold_words
-from .lines import Line, is_directly_below, is_same_size
+from .lines import LinePiece, is_directly_below, is_same_size
 
 ABSTRACT = re.compile(r"(abstract|summary)\s*(?:[:.\u2014\u2013-]\s*|\s(?=[A-Z]))(?=\S)", re.I)
 ENDS = (".", "!", "?", ":", ".\u201d", '."', ".)", ".]")
@@ -87,7 +87,7 @@ _PREFIX = re.compile(  # of a heading: 2.1., 3 |, 4), (a), ii), IV.
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TextBlock:
     """A heading (``level`` above 0), a paragraph, a table or a remark about a table.
 
     A block is *aside* if it interrupts the text without being part of it: tables, remarks, margins.
@@ -110,24 +110,24 @@ class Typography:
     display: frozenset[tuple[str, float]]
 
     @classmethod
-    def measure_typography(cls, lines: list[Line], body: float) -> Typography:
+    def measure_typography(cls, lines: list[LinePiece], body: float) -> Typography:
         """Measure the typography of *lines*, most of which have the size *body*."""
         bold = sum(len(line.text) for line in lines if line.bold)
         is_bold = 2 * bold > sum(len(line.text) for line in lines)
         text = [line for line in select_lines_before_references(lines) if line.kind == "text"]
         return cls(body, is_bold, _find_heading_styles(text) | _find_minor_heading_styles(text))
 
-    def is_heading_style(self, line: Line) -> bool:
+    def is_heading_style(self, line: LinePiece) -> bool:
         """Return whether a line is set like a heading."""
         return (line.bold and not self.is_bold) or get_font_and_size(line) in self.display
 
 
-def select_lines_before_references(lines: list[Line]) -> list[Line]:
+def select_lines_before_references(lines: list[LinePiece]) -> list[LinePiece]:
     """Return the lines above the references, whose fonts and sizes differ."""
     return lines[: find_reference_heading(lines)]
 
 
-def find_reference_heading(lines: list[Line]) -> int | None:
+def find_reference_heading(lines: list[LinePiece]) -> int | None:
     """Return the index of the last line that is the title of a reference list."""
     backwards = range(len(lines) - 1, -1, -1)
     return next(
@@ -136,7 +136,7 @@ def find_reference_heading(lines: list[Line]) -> int | None:
 
 
 def is_major_section_title(text: str, *parts: str) -> bool:
-    """Return whether a line is the title of one of these parts."""
+    """Return whether a line is the title of a main part such as the methods."""
     return (
         len(text) < _LONGEST_NAME
         and text.count(" ") <= _MOST_BLANKS
@@ -144,13 +144,13 @@ def is_major_section_title(text: str, *parts: str) -> bool:
     )
 
 
-def get_font_and_size(line: Line) -> tuple[str, float]:
+def get_font_and_size(line: LinePiece) -> tuple[str, float]:
     """Return the font and size of a line, which a paper's headings share."""
     return line.font, round(2 * line.size) / 2
 
 
-def _find_heading_styles(lines: list[Line]) -> frozenset[tuple[str, float]]:
-    """Return the rare styles of short lines above running text.
+def _find_heading_styles(lines: list[LinePiece]) -> frozenset[tuple[str, float]]:
+    """Return the rare styles of short lines that are above running text.
 
     The names of fonts seldom show that they are bold.
     """
@@ -173,7 +173,7 @@ def _find_heading_styles(lines: list[Line]) -> frozenset[tuple[str, float]]:
     )
 
 
-def _find_minor_heading_styles(lines: list[Line]) -> frozenset[tuple[str, float]]:
+def _find_minor_heading_styles(lines: list[LinePiece]) -> frozenset[tuple[str, float]]:
     """Return the styles of rare titles in the font family of the main titles."""
     chief = {
         family
@@ -193,12 +193,12 @@ def _find_minor_heading_styles(lines: list[Line]) -> frozenset[tuple[str, float]
     return frozenset(style for style, is_head in found.items() if is_head)
 
 
-def _get_font_family(line: Line) -> str:
+def _get_font_family(line: LinePiece) -> str:
     """Return the family of a line's font: *Helvetica* for ``ABCDEF+Helvetica-Cn``."""
     return line.font.rpartition("+")[2].partition("-")[0] if "-" in line.font else ""
 
 
-def _can_be_heading(run: list[Line], text: Line) -> bool:
+def _can_be_heading(run: list[LinePiece], text: LinePiece) -> bool:
     """Return whether lines of one font can be a heading above *text*."""
     first = run[0]
     return (
@@ -206,13 +206,13 @@ def _can_be_heading(run: list[Line], text: Line) -> bool:
         and len(text.text.split()) >= _TEXT_WORDS
         and first.size > _HEADING_LEAST * text.size
         and not first.holes
-        and has_title_start(first.text)
+        and starts_like_title(first.text)
         and not run[-1].text.endswith((".", ",", ";"))
     )
 
 
-def guess_heading_level(line: Line, look: Typography) -> int:
-    """Return the heading level of a line by its typography; 0 for text."""
+def guess_heading_level(line: LinePiece, look: Typography) -> int:
+    """Return the heading level of a line by its typography; 0 for running text."""
     text = line.text.lstrip(BULLETS)
     words = text.split()
     if line.kind == "title":
@@ -228,20 +228,20 @@ def guess_heading_level(line: Line, look: Typography) -> int:
         len(words) <= 5 and classify_heading(text) in ("abstract", "references")
     ):
         return 2
-    if _cannot_be_title(text):
+    if _is_impossible_title(text):
         return 0
     is_back = len(words) <= 6 and classify_heading(text) == "back" and not text.endswith(".")
     if is_back and (line.bold or line.size > look.body):
         return 2
     if is_large and len(text) > 3:
         return 2 if line.size >= 1.25 * look.body else 3
-    short = len(words) <= 12 and not text.endswith((".", ",", ";", ":")) and has_title_start(text)
-    numbered = _PREFIX.match(text) and has_title_start(text) and not text.endswith(".")
+    short = len(words) <= 12 and not text.endswith((".", ",", ";", ":")) and starts_like_title(text)
+    numbered = _PREFIX.match(text) and starts_like_title(text) and not text.endswith(".")
     is_title = is_display and (short or numbered) and not LABEL.match(text)
     return BY_FONT if is_title else 0
 
 
-def _cannot_be_title(text: str) -> bool:
+def _is_impossible_title(text: str) -> bool:
     """Return whether the words of a line cannot be a section title in any style."""
     return bool(
         text.endswith(":")
@@ -255,7 +255,7 @@ def _cannot_be_title(text: str) -> bool:
     )
 
 
-def has_title_start(text: str) -> bool:
+def starts_like_title(text: str) -> bool:
     """Return whether a text begins with a capital or a digit, after an optional number."""
     number = _PREFIX.match(text)
     first = text[number.end() if number else 0]
@@ -263,7 +263,7 @@ def has_title_start(text: str) -> bool:
 
 
 def is_compound_name(text: str) -> bool:
-    """Return whether a line is the name of a chemical compound, which heads a synthesis.
+    """Return whether a line is the name of a chemical compound, which titles a synthesis.
 
     >>> texts = "2-(4-Chlorophenyl)-4H-chromen-4-one (3a)", "3-Month outcomes"
     >>> [is_compound_name(text) for text in texts]
@@ -281,8 +281,8 @@ def is_usual_section_title(text: str) -> bool:
     return not text[:1].islower() and bool(_CANONICAL.fullmatch(text))
 
 
-def demote_front_headings(blocks: list[Block]) -> Iterator[Block]:
-    """Yield the blocks with headings before the text, and repeated ones, as paragraphs.
+def demote_front_headings(blocks: list[TextBlock]) -> Iterator[TextBlock]:
+    """Yield the blocks; headings before the text, and repeated ones, become paragraphs.
 
     These are names of journals, article types and authors, and labels of pages and figures.
     """
@@ -308,10 +308,10 @@ def _are_personal_names(text: str) -> bool:
     return bool(_NAME_ALONE.fullmatch(text) or _NAMES.fullmatch(text))
 
 
-def demote_column_heads(blocks: list[Block]) -> Iterator[Block]:
-    """Yield the blocks with headings inside a table that was not rebuilt as paragraphs."""
+def demote_column_headings(blocks: list[TextBlock]) -> Iterator[TextBlock]:
+    """Yield the blocks; headings inside a table that was not rebuilt become paragraphs."""
     in_table = False
-    for block, below in zip(blocks, [*blocks[1:], Block("")], strict=True):
+    for block, below in zip(blocks, [*blocks[1:], TextBlock("")], strict=True):
         named = block.level and (_PREFIX.match(block.text) or find_roles(block.text))
         text = below if block.level else block
         ends = named or (_is_long_paragraph(text) and _is_running_text_block(text.text))
@@ -319,13 +319,13 @@ def demote_column_heads(blocks: list[Block]) -> Iterator[Block]:
         yield replace(block, level=0) if in_table else block
 
 
-def _is_long_paragraph(block: Block) -> bool:
+def _is_long_paragraph(block: TextBlock) -> bool:
     """Return whether a block is long enough to be a paragraph."""
     return not block.level and len(block.text.split()) >= _PARAGRAPH_WORDS
 
 
-def demote_advertisement_headings(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Yield the blocks with unusual headings after the references as paragraphs."""
+def demote_advertisement_headings(blocks: Iterable[TextBlock]) -> Iterator[TextBlock]:
+    """Yield the blocks; unusual headings after the references become paragraphs."""
     is_behind = False
     for block in blocks:
         if not block.level:
@@ -337,12 +337,12 @@ def demote_advertisement_headings(blocks: Iterable[Block]) -> Iterator[Block]:
         yield replace(block, level=0) if is_behind and not is_named else block
 
 
-def _to_heading_key(block: Block) -> str:
-    """Return the key of a heading; empty if several sections may have this title."""
+def _to_heading_key(block: TextBlock) -> str:
+    """Return the key of a heading for comparison; empty if several sections may have this title."""
     return "" if find_roles(block.text) else "".join(fold_words(block.text))
 
 
-def _is_start_of_text(block: Block) -> bool:
+def _is_start_of_text(block: TextBlock) -> bool:
     if block.level:
         is_own = bool(find_roles(block.text)) and classify_heading(block.text) in (
             "abstract",
@@ -352,20 +352,20 @@ def _is_start_of_text(block: Block) -> bool:
     return bool(ABSTRACT.match(block.text)) or _is_long_paragraph(block)
 
 
-def split_small_print(blocks: list[Block]) -> Iterator[Block]:
+def split_small_print(blocks: list[TextBlock]) -> Iterator[TextBlock]:
     """Yield the blocks with *Conflict of interest: …* split into a heading and its text."""
     for at, block in enumerate(blocks):
         may_be = not block.level and 2 * at > len(blocks) and not SIDEBAR.match(block.text)
         match = _SMALL_PRINT.match(block.text) if may_be else None
         if match and classify_heading(match[1]) == "back":
-            yield Block(match[1], BY_FONT, block.size)
+            yield TextBlock(match[1], BY_FONT, block.size)
             yield replace(block, text=block.text[match.end() :])
         else:
             yield block
 
 
-def promote_numbered_headings(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Convert 2.1, 2.2, 2.2.1 to headings, whatever their style, if they are consecutive.
+def promote_numbered_headings(blocks: Iterable[TextBlock]) -> Iterator[TextBlock]:
+    """Yield the blocks; consecutive section numbers (2.1, 2.2, 2.2.1) become headings in any style.
 
     Numbers show the level of headings more reliably than fonts do.
     """
@@ -398,29 +398,29 @@ def _can_be_section_title(text: str) -> bool:
     return len(text.split()) <= HEADING_WORDS and not text.endswith((".", ",", ";", ":"))
 
 
-def is_heading_continued(previous: Line, line: Line) -> bool:
+def is_heading_continuation(previous: LinePiece, line: LinePiece) -> bool:
     """Return whether *line* is directly below in the same font."""
     together = is_same_size(previous, line) and is_directly_below(previous, line)
     alike = previous.font == line.font != "" or (previous.bold and line.bold)
     return together and alike and not is_separate_title(previous, line)
 
 
-def is_separate_title(previous: Line, line: Line) -> bool:
+def is_separate_title(previous: LinePiece, line: LinePiece) -> bool:
     """Return whether a heading right below another is separate: *Methods*, *2.1 Animals*."""
     if _PREFIX.match(line.text) or is_usual_section_title(line.text):
         return True
     if is_major_section_title(line.text, "abstract", "references"):
         return True
-    if not has_title_start(line.text):
+    if not starts_like_title(line.text):
         return False
     is_capital = len(previous.text) > 3 and previous.text.isupper() and not line.text.isupper()
     is_other = "" != previous.font != line.font != "" and previous.bold != line.bold
     return is_usual_section_title(previous.text) or is_capital or is_other
 
 
-def is_line_ended_early(previous: Line, line: Line) -> bool:
+def is_line_ended_early(previous: LinePiece, line: LinePiece) -> bool:
     """Return whether a line ends although the next word would have fitted."""
-    if not has_title_start(line.text) or abs(previous.left - line.left) > line.size / 2:
+    if not starts_like_title(line.text) or abs(previous.left - line.left) > line.size / 2:
         return False
     width = (line.right - line.left) / max(1, len(line.text))
     return previous.right + width * (len(line.text.split()[0]) + 2) < line.right
@@ -431,10 +431,10 @@ def is_sentence_continuation(text: str) -> bool:
     return bool(_GOES_ON.match(text))
 
 
-def demote_figure_lettering(blocks: list[Block]) -> Iterator[Block]:
-    """Yield the blocks with headings above words of figures and formulas as paragraphs."""
+def demote_figure_lettering(blocks: list[TextBlock]) -> Iterator[TextBlock]:
+    """Yield the blocks; headings above words of figures and formulas become paragraphs."""
     is_text = False  # whether what follows is, other headings aside
-    kept: list[Block] = []
+    kept: list[TextBlock] = []
     for block in reversed(blocks):
         if not block.level:
             is_text = is_text if block.is_aside else _is_running_text_block(block.text)

@@ -11,20 +11,20 @@ from itertools import pairwise, product, takewhile
 from .rows import (
     FULL,
     Cells,
-    Row,
     TableArea,
+    WordRow,
     find_column_index,
     get_right_edge,
     split_piece_at_border,
 )
-from .words import Word
+from .words import PdfWord
 
 _BESIDE = 12  # columns to each side that a title may span
 
 
-def build_header_row(rows: list[Row], cuts: Sequence[float], area: TableArea) -> Cells:
+def build_header_row(rows: list[WordRow], cuts: Sequence[float], area: TableArea) -> Cells:
     """Join all header rows into one: titles over several columns, then column names."""
-    columns: list[list[tuple[bool, list[Word]]]] = [[] for _ in range(len(cuts) + 1)]
+    columns: list[list[tuple[bool, list[PdfWord]]]] = [[] for _ in range(len(cuts) + 1)]
     for spans in reversed(list(_iterate_header_spans(rows, cuts, area))):
         for covered, part in spans:
             for column in covered:
@@ -33,8 +33,8 @@ def build_header_row(rows: list[Row], cuts: Sequence[float], area: TableArea) ->
 
 
 def _iterate_header_spans(
-    rows: list[Row], cuts: Sequence[float], area: TableArea
-) -> Iterator[list[tuple[list[int], list[Word]]]]:
+    rows: list[WordRow], cuts: Sequence[float], area: TableArea
+) -> Iterator[list[tuple[list[int], list[PdfWord]]]]:
     """Yield the parts of each header row, the lowest first, with their columns."""
     names: dict[int, tuple[float, float]] = {}  # from where to where each column's lowest goes
     for row in reversed(rows):
@@ -45,12 +45,12 @@ def _iterate_header_spans(
             [_find_columns_by_rule(part, row, cuts, area) for part in parts]
         )
         above = [
-            by or _find_columns_below(part, row, cuts, area)
+            by or _find_columns_under_title(part, row, cuts, area)
             for by, part in zip(ruled, parts, strict=True)
         ]
         free = names.keys() - {column for covered in above for column in covered}
         yield [
-            (covered if by else _find_centred_span(part, covered, free, names), part)
+            (covered if by else _find_columns_of_centred_title(part, covered, free, names), part)
             for by, covered, part in zip(ruled, above, parts, strict=True)
         ]
         for covered, part in zip(above, parts, strict=True):
@@ -58,8 +58,8 @@ def _iterate_header_spans(
                 names.setdefault(covered[0], (part[0].left, get_right_edge(part)))
 
 
-def _find_centred_span(
-    part: list[Word], covered: list[int], free: set[int], names: dict[int, tuple[float, float]]
+def _find_columns_of_centred_title(
+    part: list[PdfWord], covered: list[int], free: set[int], names: dict[int, tuple[float, float]]
 ) -> list[int]:
     """Return the columns that a title spans if it is centred above their names."""
     if any(column not in names for column in covered):
@@ -83,17 +83,17 @@ def _find_centred_span(
     return list(range(low, high + 1))
 
 
-def _split_header_lines(parts: list[tuple[bool, list[Word]]]) -> Iterator[list[Word]]:
+def _split_header_lines(parts: list[tuple[bool, list[PdfWord]]]) -> Iterator[list[PdfWord]]:
     """Yield the lines of a header cell; a bar separates its levels."""
     for at, (spans, words) in enumerate(parts):
         yield words
         if spans and at + 1 < len(parts):
             last = words[-1]
-            yield [Word("/", last.left, last.bottom, last.right, last.top, -1, -1)]
+            yield [PdfWord("/", last.left, last.bottom, last.right, last.top, -1, -1)]
 
 
-def _find_columns_below(
-    part: list[Word], row: Row, cuts: Sequence[float], area: TableArea
+def _find_columns_under_title(
+    part: list[PdfWord], row: WordRow, cuts: Sequence[float], area: TableArea
 ) -> list[int]:
     """Return the columns below a part of the header."""
     slack = 0.3 * row.size
@@ -105,12 +105,12 @@ def _find_columns_below(
 
 
 def _clear_columns_of_shared_rules(ruled: list[list[int]]) -> list[list[int]]:
-    """Clear the column list of each title whose rule is shared with another title."""
+    """Remove the columns of each title whose rule is shared with another title."""
     return [[] if ruled.count(columns) > 1 else columns for columns in ruled]
 
 
 def _find_columns_by_rule(
-    part: list[Word], row: Row, cuts: Sequence[float], area: TableArea
+    part: list[PdfWord], row: WordRow, cuts: Sequence[float], area: TableArea
 ) -> list[int]:
     """Return the columns that a part spans according to the rule right below it."""
     middle = (part[0].left + get_right_edge(part)) / 2

@@ -36,7 +36,7 @@ def join_printed_lines(lines: list[str], spoken: set[str]) -> str:
         if head and tail and tail[0] in _LINKING:  # short- and long-term
             text = f"{text} {line}"
         elif head and tail and (tail[0][0].islower() or (head[1] + tail[0]).lower() in spoken):
-            text = (text if _keeps_hyphen(head[1], tail[0], spoken) else text[:-1]) + line
+            text = (text if _is_hyphen_kept(head[1], tail[0], spoken) else text[:-1]) + line
         elif _is_line_unfinished(text, line):
             text += line
         else:
@@ -44,7 +44,7 @@ def join_printed_lines(lines: list[str], spoken: set[str]) -> str:
     return text.strip()
 
 
-def _keeps_hyphen(head: str, tail: str, spoken: set[str]) -> bool:
+def _is_hyphen_kept(head: str, tail: str, spoken: set[str]) -> bool:
     """Return whether the paper spells the word with a hyphen, or only its halves.
 
     Words are not split after their first letter, so the hyphen after a single capital or an acronym

@@ -42,15 +42,14 @@ from .headings import (
     ENDS,
     HEADING_WORDS,
     LONGEST,
-    Block,
+    TextBlock,
     Typography,
     demote_advertisement_headings,
-    demote_column_heads,
+    demote_column_headings,
     demote_figure_lettering,
     demote_front_headings,
     guess_heading_level,
-    has_title_start,
-    is_heading_continued,
+    is_heading_continuation,
     is_line_ended_early,
     is_sentence_continuation,
     is_separate_title,
@@ -58,21 +57,27 @@ from .headings import (
     promote_numbered_headings,
     select_lines_before_references,
     split_small_print,
+    starts_like_title,
 )
 from .joining import join_printed_lines
 from .lettering import merge_scattered_words
 from .lines import (
-    Line,
-    Page,
+    LinePiece,
+    PageLines,
     combine_accents,
     is_as_short_as_mark,
     is_directly_below,
     is_same_size,
 )
-from .margins import drop_line_numbers, drop_running_lines, mark_marginal_lines, mark_masthead_lines
+from .margins import (
+    mark_marginal_lines,
+    mark_masthead_lines,
+    remove_line_numbers,
+    remove_running_lines,
+)
 from .parts import merge_table_parts
-from .references import is_entry_start, mark_reference_entries
-from .run_ins import split_numbered_run_ins, split_run_in_titles
+from .references import is_reference_start, mark_reference_entries
+from .run_ins import split_numbered_run_in_titles, split_run_in_titles
 from .titles import unify_title_fonts
 
 _SMALL = 0.95  # of the body's size: footnotes, captions and tables
@@ -99,20 +104,20 @@ _WORD = re.compile(r"[^\W\d_]{3,}")
 _FEW_WORDS = 5
 
 
-def build_text_blocks(pages: list[Page], title: str) -> list[Block]:
+def build_text_blocks(pages: list[PageLines], title: str) -> list[TextBlock]:
     """Return the headings and paragraphs of the whole text in order, without the title."""
     ordered = [
         replace(page, lines=tuple(_sort_lines_by_reading_order(page)))
         for page in _combine_accents_in_pages(pages)
     ]
-    clean = drop_running_lines([drop_line_numbers(page) for page in ordered])
+    clean = remove_running_lines([remove_line_numbers(page) for page in ordered])
     clean = mark_masthead_lines(mark_marginal_lines(clean), title)
     lines = merge_table_parts([line for page in clean for line in page.lines])
     if not lines:
         return []
     body = _find_body_size(select_lines_before_references(lines) or lines)
     look = Typography.measure_typography(lines, body)
-    leading = _measure_leading(lines)
+    leading = _measure_line_distance(lines)
     lines = list(unify_title_fonts(lines, look, leading))
     marked_lines = list(
         mark_reference_entries(list(split_run_in_titles(lines, look)), look, leading)
@@ -120,19 +125,19 @@ def build_text_blocks(pages: list[Page], title: str) -> list[Block]:
     blocks = list(
         demote_figure_lettering(list(_group_lines_into_blocks(marked_lines, look, leading)))
     )
-    rejoined = list(_rejoin_paragraphs(merge_scattered_words(blocks), body))
-    numbered = promote_numbered_headings(split_numbered_run_ins(rejoined))
-    is_title = _make_title_test(title)
+    rejoined = list(_rejoin_interrupted_paragraphs(merge_scattered_words(blocks), body))
+    numbered = promote_numbered_headings(split_numbered_run_in_titles(rejoined))
+    is_title = _make_title_predicate(title)
     found = (block for block in numbered if block.rows or not is_title(block.text))
-    headed = demote_column_heads(list(demote_front_headings(list(found))))
+    headed = demote_column_headings(list(demote_front_headings(list(found))))
     text = split_small_print(list(demote_advertisement_headings(headed)))
     return list(
         _promote_abstract_label(merge_contributor_roles(drop_table_of_contents(list(text))))
     )
 
 
-def _make_title_test(title: str) -> Callable[[str], bool]:
-    """Return a test whether a text is the title, with or without the article type."""
+def _make_title_predicate(title: str) -> Callable[[str], bool]:
+    """Return a function that tests if a text is the title, with or without the article type."""
     words, small = fold_words(title), title.casefold()
     wanted = "".join(words)
     telling = max((word for word in words if word in small), key=len, default="")
@@ -145,12 +150,12 @@ def _make_title_test(title: str) -> Callable[[str], bool]:
     return is_title
 
 
-def _rejoin_paragraphs(blocks: Iterable[Block], body: float) -> Iterator[Block]:
+def _rejoin_interrupted_paragraphs(blocks: Iterable[TextBlock], body: float) -> Iterator[TextBlock]:
     """Yield the blocks with paragraphs rejoined around footnotes, tables and captions.
 
     These are asides or have smaller type than the text, which continues in mid-sentence.
     """
-    open_, between, joined = None, list[Block](), 0
+    open_, between, joined = None, list[TextBlock](), 0
     for block in blocks:
         is_small = block.is_aside or (not block.level and block.size < _SMALL * body)
         if open_ and is_small and not (between or block.is_aside) and block.text[:1].islower():
@@ -178,8 +183,8 @@ def _rejoin_paragraphs(blocks: Iterable[Block], body: float) -> Iterator[Block]:
     yield from (*([open_] if open_ else []), *between)
 
 
-def _are_text_blocks(blocks: list[Block]) -> bool:
-    """Return whether blocks are asides or text, unlike the pieces of a formula."""
+def _are_text_blocks(blocks: list[TextBlock]) -> bool:
+    """Return whether blocks are asides or running text, unlike the pieces of a formula."""
     if any(block.is_aside for block in blocks):
         return True
     return sum(len(_WORD.findall(block.text)) for block in blocks) >= _FEW_WORDS
@@ -189,7 +194,7 @@ def _append_continuation(text: str, rest: str) -> str:
     return text[:-1] + rest if re.search(r"[^\W\d_]-$", text) else f"{text} {rest}"
 
 
-def _combine_accents_in_pages(pages: list[Page]) -> Iterator[Page]:
+def _combine_accents_in_pages(pages: list[PageLines]) -> Iterator[PageLines]:
     """Yield the pages with separate accents combined with their letters."""
     said = [text for page in pages for line in page.lines for text in _iterate_line_texts(line)]
     accented = combine_accents(said)
@@ -207,37 +212,39 @@ def _combine_accents_in_pages(pages: list[Page]) -> Iterator[Page]:
         yield replace(page, lines=tuple(lines))
 
 
-def _iterate_line_texts(line: Line) -> Iterator[str]:
+def _iterate_line_texts(line: LinePiece) -> Iterator[str]:
     yield line.text
     for row in line.rows:
         yield from row
 
 
-def _promote_abstract_label(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Yield the blocks with a run-in *Abstract:* converted to a heading."""
+def _promote_abstract_label(blocks: Iterable[TextBlock]) -> Iterator[TextBlock]:
+    """Yield the blocks; a run-in *Abstract:* becomes a heading."""
     seen = False
     for block in blocks:
         seen = seen or (block.level > 0 and classify_heading(block.text) != "body")
         match = None if seen or block.level else ABSTRACT.match(block.text)
         if match:
             seen = True
-            yield Block("Abstract", 2)
+            yield TextBlock("Abstract", 2)
         yield replace(block, text=block.text[match.end() :]) if match else block
 
 
-def write_markdown(title: str, blocks: Iterable[Block]) -> str:
+def format_blocks_as_markdown(title: str, blocks: Iterable[TextBlock]) -> str:
     """Return the blocks as markdown, with markdown characters escaped."""
     written = [f"# {_escape_markdown(title)}"] if title else []
     for block in blocks:
         if block.rows:
-            written.append(_format_table(block.rows))
+            written.append(_format_markdown_table(block.rows))
             continue
         text = _escape_markdown(block.text)
-        written.append(f"{'#' * block.level} {text}" if block.level else _format_caption(text))
+        written.append(
+            f"{'#' * block.level} {text}" if block.level else _format_caption_label(text)
+        )
     return "\n\n".join(written)
 
 
-def _format_caption(text: str) -> str:
+def _format_caption_label(text: str) -> str:
     """Return a caption with its label in bold; any other text is unchanged."""
     found = CAPTION.match(text)
     if not found or not TITLED.match(found["rest"]):
@@ -246,7 +253,7 @@ def _format_caption(text: str) -> str:
     return f"**{text[:end]}**{text[end:]}"
 
 
-def _format_table(rows: tuple[tuple[str, ...], ...]) -> str:
+def _format_markdown_table(rows: tuple[tuple[str, ...], ...]) -> str:
     """Return a markdown table whose first row is the header."""
     lines = ["| " + " | ".join(map(_escape_table_cell, row)) + " |" for row in rows]
     return "\n".join([lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]])
@@ -257,9 +264,9 @@ def _escape_table_cell(text: str) -> str:
     return text.replace("|", r"\|")
 
 
-def find_largest_title(page: Page) -> str:
-    """Return the first page's title: its largest text of several words."""
-    groups: list[list[Line]] = []
+def find_largest_title(page: PageLines) -> str:
+    """Return the title on the first page: its largest text of several words."""
+    groups: list[list[LinePiece]] = []
     for line in _sort_lines_by_reading_order(page):
         if (
             groups
@@ -289,7 +296,7 @@ def find_largest_title(page: Page) -> str:
     return _TYPE.sub("", worded[0][1]) if worded else ""
 
 
-def _sort_lines_by_reading_order(page: Page) -> list[Line]:
+def _sort_lines_by_reading_order(page: PageLines) -> list[LinePiece]:
     """Return the page's rows in reading order, with mixed columns separated."""
     upright = [line for line in page.lines if line.upright]
     lines = upright if 2 * len(upright) >= len(page.lines) else list(page.lines)
@@ -299,9 +306,9 @@ def _sort_lines_by_reading_order(page: Page) -> list[Line]:
     return list(_merge_row_pieces(lines))
 
 
-def _join_split_lines(lines: list[Line]) -> Iterator[Line]:
+def _join_split_lines(lines: list[LinePiece]) -> Iterator[LinePiece]:
     """Yield the lines, joined where PDFium split them at raised or foreign letters."""
-    last: Line | None = None
+    last: LinePiece | None = None
     for line in lines:
         if last and _is_same_printed_line(last, line):
             longer = max(last, line, key=lambda piece: len(piece.text))
@@ -317,7 +324,7 @@ def _join_split_lines(lines: list[Line]) -> Iterator[Line]:
         yield last
 
 
-def _is_same_printed_line(last: Line, line: Line) -> bool:
+def _is_same_printed_line(last: LinePiece, line: LinePiece) -> bool:
     """Return whether a line directly continues the line before it, and one is short."""
     is_note = not any(map(str.isalpha, last.text))  # 1 before an address, * before a remark
     if line.row == last.row or not last.kind == line.kind == "text" or is_note:
@@ -334,9 +341,9 @@ def _is_same_printed_line(last: Line, line: Line) -> bool:
     )
 
 
-def _merge_row_pieces(lines: list[Line]) -> Iterator[Line]:
+def _merge_row_pieces(lines: list[LinePiece]) -> Iterator[LinePiece]:
     """Yield the pieces of each row as one line."""
-    row: list[Line] = []
+    row: list[LinePiece] = []
     for line in _join_split_lines(lines):
         if row and line.row != row[0].row:
             yield _join_row_pieces(row)
@@ -346,7 +353,7 @@ def _merge_row_pieces(lines: list[Line]) -> Iterator[Line]:
         yield _join_row_pieces(row)
 
 
-def _join_row_pieces(row: list[Line]) -> Line:
+def _join_row_pieces(row: list[LinePiece]) -> LinePiece:
     if len(row) == 1:
         return row[0]
     return replace(
@@ -359,8 +366,8 @@ def _join_row_pieces(row: list[Line]) -> Line:
     )
 
 
-def _find_column_gutter(lines: list[Line], width: float) -> float:
-    """Return the position that hardly any text crosses; 0 without one."""
+def _find_column_gutter(lines: list[LinePiece], width: float) -> float:
+    """Return the position between two columns that hardly any text crosses; 0 without one."""
     total = sum(len(line.text) for line in lines)
     ends = sorted((line.right, len(line.text)) for line in lines)
     starts = sorted((-line.left, len(line.text)) for line in lines)
@@ -377,29 +384,29 @@ def _find_column_gutter(lines: list[Line], width: float) -> float:
     return best
 
 
-def _are_columns_mixed(lines: list[Line], gutter: float) -> bool:
-    """Return whether rows run across both columns, or the order jumps between them."""
+def _are_columns_mixed(lines: list[LinePiece], gutter: float) -> bool:
+    """Return whether rows cross both columns, or the order alternates between them."""
     rows: dict[int, set[bool]] = {}
-    sides = [line.left >= gutter for line in lines if not _is_line_across(line, gutter)]
+    sides = [line.left >= gutter for line in lines if not _is_line_crossing(line, gutter)]
     for line in lines:
-        if not _is_line_across(line, gutter):
+        if not _is_line_crossing(line, gutter):
             rows.setdefault(line.row, set()).add(line.left >= gutter)
     across = sum(len(seen) == 2 for seen in rows.values())
     jumps = sum(a != b for a, b in pairwise(sides))
     return across > _MIXED * len(rows) or jumps > _MIXED * len(sides)
 
 
-def _is_line_across(line: Line, x: float) -> bool:
+def _is_line_crossing(line: LinePiece, x: float) -> bool:
     return line.left < x < line.right
 
 
-def _sort_lines_by_column(lines: list[Line], gutter: float) -> list[Line]:
+def _sort_lines_by_column(lines: list[LinePiece], gutter: float) -> list[LinePiece]:
     """Return the lines from top to bottom, the left column before the right one."""
-    ordered: list[Line] = []
-    left: list[Line] = []
-    right: list[Line] = []
+    ordered: list[LinePiece] = []
+    left: list[LinePiece] = []
+    right: list[LinePiece] = []
     for line in sorted(lines, key=lambda line: (-round(line.top), line.left)):
-        if _is_line_across(line, gutter):
+        if _is_line_crossing(line, gutter):
             ordered += [*left, *right, line]
             left, right = [], []
         else:
@@ -407,7 +414,7 @@ def _sort_lines_by_column(lines: list[Line], gutter: float) -> list[Line]:
     return [*ordered, *left, *right]
 
 
-def _find_body_size(lines: list[Line]) -> float:
+def _find_body_size(lines: list[LinePiece]) -> float:
     """Return the largest font size that many characters have.
 
     Notes, tables and references have smaller type, and may be longer than the text.
@@ -417,7 +424,7 @@ def _find_body_size(lines: list[Line]) -> float:
     return max(size for size, count in sizes.items() if count >= _MANY * most)
 
 
-def _count_characters_by_size(lines: list[Line]) -> Counter[float]:
+def _count_characters_by_size(lines: list[LinePiece]) -> Counter[float]:
     """Return the number of characters of each font size."""
     sizes: Counter[float] = Counter()
     for line in lines:
@@ -426,10 +433,10 @@ def _count_characters_by_size(lines: list[Line]) -> Counter[float]:
 
 
 def _group_lines_into_blocks(
-    lines: list[Line], look: Typography, leading: float
-) -> Iterator[Block]:
+    lines: list[LinePiece], look: Typography, leading: float
+) -> Iterator[TextBlock]:
     """Yield headings and paragraphs made of the lines."""
-    gathered: list[Line] = []
+    gathered: list[LinePiece] = []
     level = 0
     part = "lead"
     page_text = "\n".join(text for line in lines for text in _iterate_line_texts(line))
@@ -439,7 +446,7 @@ def _group_lines_into_blocks(
             if gathered:
                 yield _build_block(gathered, level, spoken)
             rows = _join_cell_lines(line.rows, spoken)
-            yield Block(line.text, rows=rows, is_remark=not rows, is_aside=True)
+            yield TextBlock(line.text, rows=rows, is_remark=not rows, is_aside=True)
             gathered, level = [], 0
             continue
         this = guess_heading_level(line, look)
@@ -464,13 +471,15 @@ def _group_lines_into_blocks(
         yield _build_block(gathered, level, spoken)
 
 
-def _guess_level_below(previous: Line, level: int, line: Line, this: int, leading: float) -> int:
-    """Return the level of a line that looks like *this*, below a line of *level*."""
+def _guess_level_below(
+    previous: LinePiece, level: int, line: LinePiece, this: int, leading: float
+) -> int:
+    """Return the level of a line that looks like *this* and is below a line of *level*."""
     if line.kind == "title":
         return this
-    if (this == BY_FONT or (level and not has_title_start(line.text))) and is_heading_continued(
-        previous, line
-    ):
+    if (
+        this == BY_FONT or (level and not starts_like_title(line.text))
+    ) and is_heading_continuation(previous, line):
         return level
     if not level and this >= BY_FONT and _is_within_sentence(previous, line, leading):
         return 0
@@ -478,17 +487,17 @@ def _guess_level_below(previous: Line, level: int, line: Line, this: int, leadin
     return 0 if this and not is_second and is_sentence_continuation(line.text) else this
 
 
-def _is_paragraph_in_heading_style(gathered: list[Line], line: Line, this: int) -> bool:
+def _is_paragraph_in_heading_style(gathered: list[LinePiece], line: LinePiece, this: int) -> bool:
     """Return whether lines that look like a heading begin a whole paragraph in that style."""
     last = gathered[-1]
     fills = last.right > line.right - 2 * line.size and abs(last.left - line.left) < 2 * line.size
     words = sum(len(line_.text.split()) for line_ in (*gathered, line))
     most = LONGEST if this else HEADING_WORDS
     may_be = words > most and this in (0, BY_FONT) and last.kind == line.kind
-    return may_be and fills and not last.text.endswith(ENDS) and is_heading_continued(last, line)
+    return may_be and fills and not last.text.endswith(ENDS) and is_heading_continuation(last, line)
 
 
-def _is_within_sentence(previous: Line, line: Line, leading: float) -> bool:
+def _is_within_sentence(previous: LinePiece, line: LinePiece, leading: float) -> bool:
     """Return whether the line directly above ends in the middle of a sentence."""
     step = previous.top - line.top
     is_near = 0 < step < 1.2 * leading and previous.left < line.right and line.left < previous.right
@@ -496,11 +505,11 @@ def _is_within_sentence(previous: Line, line: Line, leading: float) -> bool:
     return is_near and wide and not previous.text.endswith(ENDS) and previous.kind == line.kind
 
 
-def _build_block(lines: list[Line], level: int, spoken: set[str]) -> Block:
+def _build_block(lines: list[LinePiece], level: int, spoken: set[str]) -> TextBlock:
     text = join_printed_lines([line.text for line in lines], spoken)
     if level:
         text = text.lstrip(BULLETS) or text
-    return Block(text, level, lines[0].size, is_aside=lines[0].kind == "margin")
+    return TextBlock(text, level, lines[0].size, is_aside=lines[0].kind == "margin")
 
 
 def _join_cell_lines(
@@ -512,7 +521,7 @@ def _join_cell_lines(
     )
 
 
-def _measure_leading(lines: list[Line]) -> float:
+def _measure_line_distance(lines: list[LinePiece]) -> float:
     """Return the usual distance between the tops of two lines, in points."""
     steps = [a.top - b.top for a, b in pairwise(lines)]
     close = [step for a, step in zip(lines, steps, strict=False) if 0 < step < 3 * a.size]
@@ -520,7 +529,7 @@ def _measure_leading(lines: list[Line]) -> float:
 
 
 def _is_block_start(
-    gathered: list[Line], line: Line, leading: float, level: int, part: str
+    gathered: list[LinePiece], line: LinePiece, leading: float, level: int, part: str
 ) -> bool:
     """Return whether a line begins another block than the lines before it."""
     previous = gathered[-1]
@@ -541,15 +550,15 @@ def _is_block_start(
     step = previous.top - line.top
     ended = previous.text.endswith(ENDS)
     if part == "references":
-        return is_entry_start(previous, line, leading)
+        return is_reference_start(previous, line, leading)
     if step < 0 or step > 4 * leading:  # another column or page
-        return ended and line.text[:1].isupper() and _follows_short_line(previous, line)
+        return ended and line.text[:1].isupper() and _is_after_short_line(previous, line)
     if step > 1.45 * leading:
         return True
     return ended and line.left > previous.left + 0.6 * line.size and line.text[:1].isupper()
 
 
-def _follows_short_line(previous: Line, line: Line) -> bool:
+def _is_after_short_line(previous: LinePiece, line: LinePiece) -> bool:
     """Return whether the previous line is much shorter, like the last line of a paragraph."""
     return (previous.right - previous.left) < 0.9 * (line.right - line.left)
 

@@ -1,4 +1,4 @@
-"""Restore *Th* ligatures that a font maps to another sign: *These* is read as ``*ese``.
+"""Restore *Th* ligatures that a font maps to another character: *These* appears as ``*ese``.
 
 No English text has many words such as ``*is`` and ``*ese`` but hardly any that begins with *Th*, so
 both together prove the replacement. A text that contains such words rarely is left unchanged.
@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 
-from .lines import Line, Page
+from .lines import LinePiece, PageLines
 
 _FEWEST = 5  # words that only *Th* completes
 _RARE = 0.1  # of them, that the text begins with Th in letters
@@ -19,8 +19,8 @@ _CLIPPED = re.compile(rf"(?<!\S)[(\[\u201c]?([^\w\s.,;:()\[\]\u2018-\u201d\"'-])
 _SPELLED = re.compile(rf"\bTh(?={_ENDINGS})")
 
 
-def restore_th_ligatures(pages: list[Page]) -> list[Page]:
-    """Return the pages with *Th* in place of the sign that the font has for the ligature."""
+def restore_th_ligatures(pages: list[PageLines]) -> list[PageLines]:
+    """Return the pages with *Th* in place of the character that stands for the ligature."""
     signs: Counter[str] = Counter()
     spelled = 0
     for page in pages:
@@ -37,7 +37,7 @@ def restore_th_ligatures(pages: list[Page]) -> list[Page]:
     ]
 
 
-def _expand_line_ligatures(line: Line, clipped: re.Pattern[str]) -> Line:
+def _expand_line_ligatures(line: LinePiece, clipped: re.Pattern[str]) -> LinePiece:
     rows = tuple(tuple(clipped.sub("Th", cell) for cell in row) for row in line.rows)
     return replace(
         line, text=clipped.sub("Th", line.text), lead=clipped.sub("Th", line.lead), rows=rows

@@ -63,8 +63,8 @@ _VOWELS = frozenset("aeiouyAEIOUYıȷ")
 _OTHERS = {"¸": "cCsStT", "˜": "nNoOaA", "ˇ": "cCdDeEnNrRsStTzZ", "˚": "aAuU"}
 
 
-class _PrintedForms(dict[int, str]):
-    """A cache of the printed form of each code; empty for a code that is not a character."""
+class _PrintedFormCache(dict[int, str]):
+    """A cache of each code's printed form; empty for a code that is not a character."""
 
     def __missing__(self, code: int) -> str:
         char = chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else ""
@@ -72,7 +72,7 @@ class _PrintedForms(dict[int, str]):
         return shown
 
 
-_SHOWN = _PrintedForms(
+_SHOWN = _PrintedFormCache(
     {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st"}
     | dict.fromkeys((*BROKEN, 0x2010), "-")
 )
@@ -86,7 +86,7 @@ def _get_printed_form(found: re.Match[str]) -> str:
 
 
 @dataclass(slots=True)
-class Line:
+class LinePiece:
     """A piece of a line of text; coordinates are points from the page's lower left corner.
 
     A line is never changed; this is not enforced, because a page has a hundred lines and a frozen
@@ -126,33 +126,33 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    """The lines of a page in stream order, and its size in points."""
+class PageLines:
+    """The lines of a page in stream order, and the page's size in points."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[LinePiece, ...]
     width: float
     height: float
 
 
-def read_page_pieces(page: PageCharacters) -> list[Line]:
+def read_page_pieces(page: PageCharacters) -> list[LinePiece]:
     """Return the line pieces of an open page, in the order of its content stream."""
     solid = page.find_visible_characters()
     pieces = list(_iterate_piece_spans(page))
     probes = [_choose_sample_indices(solid, start, end) for start, end, _ in pieces]
     boxes = page.get_boxes(list(chain.from_iterable(probes)))
-    faces = page.get_faces([at for places in probes for at in places[::2]])
+    faces = page.get_font_faces([at for places in probes for at in places[::2]])
     return [
         _build_line(page, piece, probes[at], boxes[5 * at : 5 * at + 5], faces[3 * at : 3 * at + 3])
         for at, piece in enumerate(pieces)
     ]
 
 
-def read_line_piece(page: PageCharacters, start: int, end: int, row: int) -> Line:
+def read_line_piece(page: PageCharacters, start: int, end: int, row: int) -> LinePiece:
     """Return the characters from *start* to *end* as one piece of a line."""
     solid = [at for at in range(start, end) if page.text[at] > _SPACE]
     probes = _choose_sample_indices(solid, start, end)
     return _build_line(
-        page, (start, end, row), probes, page.get_boxes(probes), page.get_faces(probes[::2])
+        page, (start, end, row), probes, page.get_boxes(probes), page.get_font_faces(probes[::2])
     )
 
 
@@ -173,7 +173,7 @@ def _iterate_line_spans(page: PageCharacters) -> Iterator[tuple[int, int]]:
 
 
 def _is_line_end_at_hyphen(page: PageCharacters, index: int) -> bool:
-    """Return whether a line ends at a hyphen; PDFium does not report this."""
+    """Return whether a line ends at a hyphen; PDFium does not report such line ends."""
     left, bottom, right, top = page.get_box(index - 1)
     next_left, next_bottom, _, next_top = page.get_box(index + 1)
     is_next_column = next_left - right > _GAP * max(top - bottom, _LEAST_HEIGHT)
@@ -195,14 +195,16 @@ def _iterate_piece_spans(page: PageCharacters) -> Iterator[tuple[int, int, int]]
 def _find_wide_blanks(page: PageCharacters) -> list[int]:
     """Return the indices of blanks that are wider than any space between two words."""
     blanks = [found.start() for found in _BLANK.finditer(page.text, 1, len(page.text) - 1)]
-    before, after = (page.get_edges(list(map(add, blanks, repeat(aside)))) for aside in (-1, 1))
+    before, after = (
+        page.get_flat_edges(list(map(add, blanks, repeat(aside)))) for aside in (-1, 1)
+    )
     gaps, heights = map(sub, after[0::4], before[2::4]), map(sub, before[1::4], before[3::4])
     placed = zip(blanks, gaps, heights, strict=True)
     least = _GAP * _LEAST_HEIGHT
     return [at for at, gap, height in placed if gap > least and gap > _GAP * height]
 
 
-def _get_box_height(box: Box) -> float:
+def _measure_box_height(box: Box) -> float:
     return box[3] - box[1]
 
 
@@ -224,18 +226,18 @@ def _build_line(
     probes: tuple[int, int, int, int, int],
     boxes: list[Box],
     fonts: list[FontFace],
-) -> Line:
+) -> LinePiece:
     start, end, row = piece
     first, _, middle, _, last = boxes
     if any(face.has_tall_box for face in fonts):
         placed = zip(fonts, (first, middle, last), strict=True)
         boxes = [face.normalize_box(box) for face, box in placed]
     # The median excludes raised footnote marks and the indices of formulas.
-    _, bottom, _, top = sorted(boxes, key=_get_box_height)[len(boxes) // 2]
+    _, bottom, _, top = sorted(boxes, key=_measure_box_height)[len(boxes) // 2]
     is_level = first[1] == last[1] and probes[0] < probes[4]  # as nearly always
     faces = set(fonts)
     begins = fonts[0] if len(faces) > 1 else None
-    return Line(
+    return LinePiece(
         text=get_printed_text(page, start, end, faces),
         left=min(first[0], middle[0], last[0]),
         bottom=bottom,
@@ -254,10 +256,10 @@ def _build_line(
 
 
 def _find_words_in_first_style(page: PageCharacters, start: int, end: int, begins: FontFace) -> str:
-    """Return the first words in the line's first font or weight; empty for the whole line."""
+    """Return the first words that share the line's first font; empty if all words do."""
     is_bold = _is_bold_face(begins)
     for found in _WORD.finditer(page.text, start, end):
-        face = page.get_face(found.start())
+        face = page.get_font_face(found.start())
         if not (_is_bold_face(face) if is_bold else face.name == begins.name):
             return get_printed_text(page, start, found.start(), (begins,))
     return ""
@@ -282,19 +284,19 @@ def is_bold_font_name(font: str) -> bool:
     return bool(_BOLD_NAME.search(font))
 
 
-def is_as_short_as_mark(line: Line) -> bool:
+def is_as_short_as_mark(line: LinePiece) -> bool:
     """Return whether a line is as short as a footnote mark, so that its size is unreliable."""
     return len(line.text) <= _MARK_CHARS
 
 
-def is_same_size(a: Line, b: Line) -> bool:
+def is_same_size(a: LinePiece, b: LinePiece) -> bool:
     """Return whether both lines have the same font size, as far as their length shows."""
     if is_as_short_as_mark(a) or is_as_short_as_mark(b):
         return True
     return abs(a.size - b.size) < 0.06 * max(a.size, b.size)
 
 
-def is_directly_below(a: Line, b: Line) -> bool:
+def is_directly_below(a: LinePiece, b: LinePiece) -> bool:
     """Return whether *b* is the next line below *a*, at most one line apart."""
     return 0 < a.top - b.top < 2.2 * a.size
 
@@ -317,23 +319,23 @@ def _compute_printed_text(
         text = _OTHERWISE.sub(_get_printed_form, text)
         if not text.isprintable():
             text = text.translate(_SHOWN)
-    is_plain = len(text) == end - start and not _has_sign_letters(page, text, start, faces)
+    is_plain = len(text) == end - start and not _has_symbol_letters(page, text, start, faces)
     if not is_plain or (_MAY_BE_POWER.search(text) and _has_superscript_power(page, text, start)):
         text = "".join(_list_printed_characters(page, start, end, faces))
     return " ".join(text.split())
 
 
-def _has_sign_letters(
+def _has_symbol_letters(
     page: PageCharacters, text: str, start: int, faces: Iterable[FontFace]
 ) -> bool:
-    """Return whether letters of a text, which begins at *start*, represent signs."""
+    """Return whether letters of a text, which begins at *start*, represent symbols."""
     may_hold = "¼" in text or "þ" in text or any("Adv" in face.name for face in faces)
     places = _MAY_BE_SIGN.finditer(text) if may_hold else ()
-    return any(_is_sign_font(page.get_face(start + found.start()).name) for found in places)
+    return any(_is_symbol_font(page.get_font_face(start + found.start()).name) for found in places)
 
 
 def _has_superscript_power(page: PageCharacters, text: str, start: int) -> bool:
-    """Return whether a possible power is superscript; *text* begins at *start*."""
+    """Return whether a text contains a superscript power; the text begins at *start*."""
     return any(
         _is_superscript(page, start + found.start("power")) for found in _POWER.finditer(text)
     )
@@ -342,13 +344,13 @@ def _has_superscript_power(page: PageCharacters, text: str, start: int) -> bool:
 def _list_printed_characters(
     page: PageCharacters, start: int, end: int, faces: Iterable[FontFace]
 ) -> list[str]:
-    """Return the characters as printed; one may become several or none."""
+    """Return the printed form of each character: one, several or no characters."""
     written = page.text[start:end]
     chars = list(map(_SHOWN.__getitem__, map(ord, written)))
     if "" in chars:
         chars = list(_join_surrogate_pairs(chars, [ord(char) for char in written]))
     if _MAY_BE_SIGN.search("".join(chars)):
-        chars = list(_replace_sign_letters(page, chars, start))
+        chars = list(_replace_symbol_letters(page, chars, start))
     if _POWER.search("".join(chars)):
         chars = list(_write_superscript_powers(page, chars, start))
     return chars
@@ -365,14 +367,14 @@ def _join_surrogate_pairs(chars: list[str], codes: Sequence[int]) -> Iterator[st
             yield char
 
 
-def _replace_sign_letters(page: PageCharacters, chars: list[str], start: int) -> Iterator[str]:
-    """Yield the characters, with letters replaced by the signs that their font shows."""
+def _replace_symbol_letters(page: PageCharacters, chars: list[str], start: int) -> Iterator[str]:
+    """Yield the characters, with letters replaced by the symbols that their font shows."""
     firsts = "".join([char[:1] or " " for char in chars])  # a ligature is several letters
     places = {match.start() for match in _MAY_BE_SIGN.finditer(firsts)}
     is_sign = False
     for at, char in enumerate(chars):
         if at in places or (is_sign and char in _GREEK):
-            sign = _get_shown_sign(char, page.get_face(start + at).name)
+            sign = _get_shown_symbol(char, page.get_font_face(start + at).name)
             is_sign = sign != char
             yield sign
         else:
@@ -381,13 +383,13 @@ def _replace_sign_letters(page: PageCharacters, chars: list[str], start: int) ->
 
 
 @cache
-def _is_sign_font(font: str) -> bool:
-    """Return whether letters and digits of a font represent signs."""
+def _is_symbol_font(font: str) -> bool:
+    """Return whether letters and digits of a font represent symbols."""
     return bool(_DASHES_FONT.match(font) or _SIGNS_FONT.match(font))
 
 
-def _get_shown_sign(char: str, font: str) -> str:
-    """Return the sign that a character of a sign font shows; else the character."""
+def _get_shown_symbol(char: str, font: str) -> str:
+    """Return the symbol that a character of a symbol font shows; else the character."""
     if _DASHES_FONT.match(font):
         return "\u2013" if char == "e" else char
     if not _SIGNS_FONT.match(font):
@@ -418,7 +420,7 @@ def _is_superscript(page: PageCharacters, index: int) -> bool:
 
 
 def combine_accents(texts: Iterable[str]) -> list[str]:
-    """Return texts with accents combined with their letters: those before or those after.
+    """Return texts with each separate accent combined with the letter before or after it.
 
     >>> combine_accents(["Rene´ De`gnon", "Gale´oides"])
     ['René Dègnon', 'Galéoides']
@@ -442,7 +444,7 @@ def combine_accents(texts: Iterable[str]) -> list[str]:
 
 
 def _find_accented_group(before: str | None, accent: str, after: str | None) -> int | None:
-    """Return 1 or 3, the group of the only letter that can carry the accent; else None."""
+    """Return 1 or 3, the match group of the only letter that can carry the accent; else None."""
     fits = [bool(letter) and _can_carry_accent(str(letter), accent) for letter in (before, after)]
     return None if fits[0] == fits[1] else 1 if fits[0] else 3
 

@@ -1,4 +1,4 @@
-"""Handle the margins of PDF pages: running heads, page numbers, line numbers, mastheads."""
+"""Process the margins of PDF pages: running heads, page numbers, line numbers, mastheads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import pairwise
 from statistics import median
 
 from ...outline.words import fold_words
-from .lines import Line, Page
+from .lines import LinePiece, PageLines
 
 _MARGIN = 0.1  # of the page's height: where running heads and feet stand
 _REPEATED = 0.4  # of the pages: heads alternate between left and right pages
@@ -25,7 +25,7 @@ _TOUCHES = 0.2  # of a line's height may be beyond where the text ends
 _TWICE_WORDS = 3  # of a line that is a running head if it stands on two pages only
 
 
-def drop_line_numbers(page: Page) -> Page:
+def remove_line_numbers(page: PageLines) -> PageLines:
     """Return the page without the line numbers that manuscripts print in the margin."""
     alone = [line for line in page.lines if re.fullmatch(r"\d{1,4}", line.text)]
     if _are_line_numbers([int(line.text) for line in alone]):
@@ -46,8 +46,8 @@ def _are_line_numbers(numbers: list[int]) -> bool:
     return len(numbers) >= _NUMBERED and max(steps[1], steps[5]) > 0.8 * (len(numbers) - 1)
 
 
-def read_page_count(pages: list[Page]) -> tuple[int, int]:
-    """Return the last page's number and the page count in a margin; zeros without one.
+def find_printed_page_numbers(pages: list[PageLines]) -> tuple[int, int]:
+    """Return the last page's number and the page count printed in a margin; zeros without one.
 
     Both are equal for a complete file. Pages after the last printed number are counted, too.
     """
@@ -59,8 +59,8 @@ def read_page_count(pages: list[Page]) -> tuple[int, int]:
     return 0, 0
 
 
-def drop_running_lines(pages: list[Page]) -> list[Page]:
-    """Return the pages without page numbers and lines in the margin of most pages."""
+def remove_running_lines(pages: list[PageLines]) -> list[PageLines]:
+    """Return the pages without page numbers and without lines that recur in the margins."""
     seen = Counter(
         key for page in pages for key in {_to_line_key(line) for line in _find_marginal_lines(page)}
     )
@@ -87,7 +87,7 @@ def drop_running_lines(pages: list[Page]) -> list[Page]:
     return cleaned
 
 
-def mark_marginal_lines(pages: list[Page]) -> list[Page]:
+def mark_marginal_lines(pages: list[PageLines]) -> list[PageLines]:
     """Return the pages with lines beyond the usual text area marked as marginal.
 
     These lines are mastheads and notices, after which the text continues.
@@ -102,9 +102,9 @@ def mark_marginal_lines(pages: list[Page]) -> list[Page]:
     return [*(_mark_lines_beyond(page, top, bottom) for page in first), *rest]
 
 
-def mark_masthead_lines(pages: list[Page], title: str) -> list[Page]:
+def mark_masthead_lines(pages: list[PageLines], title: str) -> list[PageLines]:
     """Return the pages with the lines above the title marked as marginal."""
-    first = pages[0] if pages else Page((), 0, 0)
+    first = pages[0] if pages else PageLines((), 0, 0)
     wanted = " ".join(fold_words(title))
     usual = median(line.size for line in first.lines) if first.lines else 0.0
     upper = (line for line in first.lines if line.bottom > first.height / 2)
@@ -120,13 +120,13 @@ def mark_masthead_lines(pages: list[Page], title: str) -> list[Page]:
     return [replace(first, lines=tuple(lines)), *pages[1:]]
 
 
-def _is_start_of_title(line: Line, title: str) -> bool:
+def _is_start_of_title(line: LinePiece, title: str) -> bool:
     words = fold_words(line.text)
     line_text = " ".join(words)
     return len(words) >= _TITLE_WORDS and f"{title} ".startswith(f"{line_text} ")
 
 
-def _mark_lines_beyond(page: Page, top: float, bottom: float) -> Page:
+def _mark_lines_beyond(page: PageLines, top: float, bottom: float) -> PageLines:
     """Return the page with lines above *top* and below *bottom* marked as marginal."""
     text = [line for line in page.lines if line.kind == "text"]
     above = [line for line in text if line.bottom > top - _TOUCHES * line.size]
@@ -149,21 +149,21 @@ def _is_running_line(key: str, seen: Counter[str], often: float) -> bool:
     return seen[key] >= often or (seen[key] > 1 and len(key.split()) >= _TWICE_WORDS)
 
 
-def _is_at_same_place(line: Line, places: Counter[tuple[str, int, int]]) -> bool:
+def _is_at_same_place(line: LinePiece, places: Counter[tuple[str, int, int]]) -> bool:
     """Return whether the line is at the same place on another page, like a logo."""
     return places[_get_text_and_place(line)] > 1 and not _NAMED.match(line.text)
 
 
-def _get_text_and_place(line: Line) -> tuple[str, int, int]:
+def _get_text_and_place(line: LinePiece) -> tuple[str, int, int]:
     return _to_line_key(line), round(line.left), round(line.bottom)
 
 
-def _find_marginal_lines(page: Page) -> list[Line]:
+def _find_marginal_lines(page: PageLines) -> list[LinePiece]:
     low, high = _MARGIN * page.height, (1 - _MARGIN) * page.height
     lines = (line for line in page.lines if line.kind == "text")
     return [line for line in lines if line.top < low or line.bottom > high]
 
 
-def _to_line_key(line: Line) -> str:
-    """Return the text of a line without the page number before or after it."""
+def _to_line_key(line: LinePiece) -> str:
+    """Return the text of a line without a page number at either end."""
     return re.sub(r"\d+", "#", " ".join(line.text.lower().split())).strip("# ")

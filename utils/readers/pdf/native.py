@@ -1,4 +1,4 @@
-"""Call PDFium's functions by their addresses.
+"""Call PDFium's C functions by their addresses.
 
 PDFium's functions take one character or drawn object at a time, and pypdfium2 checks the argument
 types of each call, which takes longer than the call. The GIL is released during a call, as in
@@ -15,7 +15,7 @@ NUMBER, REAL, POINTER = ctypes.c_int, ctypes.c_float, ctypes.c_void_p
 
 
 def load_pdfium_functions(**kinds: tuple[Any, ...]) -> dict[str, Any]:
-    """Return PDFium's functions by name without ``FPDF``, made from their types.
+    """Return PDFium's functions by name (without ``FPDF``), given their argument and result types.
 
     Pointers are plain numbers; a null pointer is None.
     """

@@ -1,4 +1,4 @@
-"""Separate the notes below a table from its rows, so that they stay text."""
+"""Separate the notes below a table from its rows, so that they remain text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
-from .rows import Row, TableArea, get_right_edge, group_words_into_rows
+from .rows import TableArea, WordRow, get_right_edge, group_words_into_rows
 
 CONTINUES = re.compile(  # what only says that a table goes on, or went before
     r"\W*(?:table\s?\w{1,4}\W{0,3})?continue[sd](?:\s(?:on|from|in|overleaf)\b.{0,30})?\W*", re.I
@@ -23,7 +23,7 @@ _FAR = 1.8  # of the usual distance of rows
 _SMALL = 0.94  # of the size of the other rows
 
 
-def drop_table_notes(area: TableArea) -> TableArea:
+def remove_table_notes(area: TableArea) -> TableArea:
     """Return the area down to its last table row, without "continued" lines."""
     rows = group_words_into_rows(area.words)
     note_words = {
@@ -36,7 +36,7 @@ def drop_table_notes(area: TableArea) -> TableArea:
         area = replace(area, words=tuple(word for word in area.words if word not in note_words))
         rows = group_words_into_rows(area.words)
     single = len(rows)
-    while single and _is_single_line(rows[single - 1]):
+    while single and _is_row_without_gap(rows[single - 1]):
         single -= 1
     if single < 2:
         return area
@@ -65,18 +65,18 @@ def has_continued_line(area: TableArea) -> bool:
     )
 
 
-def _is_single_line(row: Row) -> bool:
+def _is_row_without_gap(row: WordRow) -> bool:
     """Return whether a row is one line without a gap, except after the mark of a note."""
     return len(row.pieces) == 1 or (
         len(row.pieces) == 2 and bool(_MARK.fullmatch(_join_first_pieces(row, 1)))
     )
 
 
-def _join_first_pieces(row: Row, count: int) -> str:
+def _join_first_pieces(row: WordRow, count: int) -> str:
     return " ".join(word.text for piece in row.pieces[:count] for word in piece)
 
 
-def _is_note_row(row: Row, size: float, wide: float) -> bool:
+def _is_note_row(row: WordRow, size: float, wide: float) -> bool:
     return (
         get_right_edge(row.pieces[-1]) - row.pieces[0][0].left > wide
         or row.size < _SMALL * size

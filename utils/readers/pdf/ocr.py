@@ -19,10 +19,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from ..child_processes import ChildFailed, ChildPool, serve_jobs
-from .lines import Line, Page
+from ..child_processes import ChildPool, ChildReadError, serve_jobs
+from .lines import LinePiece, PageLines
 
-__all__ = ["MOST_PAGES", "is_ocr_installed", "recognise_text"]
+__all__ = ["MOST_PAGES", "is_ocr_installed", "recognise_pages"]
 
 log = logging.getLogger(__name__)
 MOST_PAGES = 100
@@ -51,8 +51,8 @@ def is_ocr_installed() -> bool:
     return bool(find_spec("rapidocr") and find_spec("onnxruntime"))
 
 
-def recognise_text(body: bytes, pages: int, deadline: float = _PAGE_S) -> dict[str, Any] | None:
-    """Recognise the text of a PDF's page images, at most *deadline* seconds each.
+def recognise_pages(body: bytes, pages: int, deadline: float = _PAGE_S) -> dict[str, Any] | None:
+    """Recognise the text of a PDF's page images, with at most *deadline* seconds per page.
 
     Returns
     -------
@@ -64,8 +64,8 @@ def recognise_text(body: bytes, pages: int, deadline: float = _PAGE_S) -> dict[s
     try:
         for number in range(pages):
             try:
-                read.append(CHILDREN.read_bytes(_HEADER.pack(number) + body, deadline))
-            except ChildFailed as error:
+                read.append(CHILDREN.read_in_idle_child(_HEADER.pack(number) + body, deadline))
+            except ChildReadError as error:
                 log.warning("Page %d was not recognised: %s.", number + 1, error)
                 read.append({})
     except RuntimeError:
@@ -78,14 +78,14 @@ def recognise_text(body: bytes, pages: int, deadline: float = _PAGE_S) -> dict[s
 
 def _join_recognised_pages(read: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the pages as one text."""
-    from .layout import build_text_blocks, find_largest_title, write_markdown
+    from .layout import build_text_blocks, find_largest_title, format_blocks_as_markdown
 
     found = [[RecognisedLine(*row) for row in page.get("lines", ())] for page in read]
     heights = [line.bottom - line.top for lines in found for line in lines]
     usual = median(heights) if heights else 1.0
     sizes = [(page.get("width", 1.0), page.get("height", 1.0)) for page in read]
     pages = [
-        Page(tuple(sort_recognised_lines(lines, width, height, usual)), width, height)
+        PageLines(tuple(sort_recognised_lines(lines, width, height, usual)), width, height)
         for lines, (width, height) in zip(found, sizes, strict=True)
     ]
     title = find_largest_title(pages[0]) if pages and pages[0].lines else ""
@@ -93,7 +93,7 @@ def _join_recognised_pages(read: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "pages": len(read),
         "title": title,
-        "markdown": write_markdown(title, build_text_blocks(pages, title)),
+        "markdown": format_blocks_as_markdown(title, build_text_blocks(pages, title)),
         "opening": "\n".join(line.text for page in pages[:2] for line in page.lines)[:20_000],
         "numbered": (0, 0),
         "confidence": sure / max(letters, 1),
@@ -116,7 +116,7 @@ def _measure_page_doubts(lines: Sequence[RecognisedLine]) -> dict[str, Any]:
 
 
 class RecognisedLine(NamedTuple):
-    """A line as recognised, in points from the page's upper left corner."""
+    """A recognised line, in points from the page's upper left corner."""
 
     text: str
     left: float
@@ -128,8 +128,8 @@ class RecognisedLine(NamedTuple):
 
 def sort_recognised_lines(
     found: Sequence[RecognisedLine], width: float, height: float, usual: float
-) -> Iterator[Line]:
-    """Yield the lines like those of a PDF, column by column; *usual* is the line height."""
+) -> Iterator[LinePiece]:
+    """Yield the lines in the form of PDF lines, column by column; *usual* is the line height."""
     row, last = 0, None
     for line in _sort_by_columns(found, width):
         if (
@@ -138,15 +138,15 @@ def sort_recognised_lines(
             or line.top < last.top - usual
         ):
             row += 1
-        size = _round_letter_size(line.bottom - line.top, usual)
+        size = _estimate_letter_size(line.bottom - line.top, usual)
         last = line
-        yield Line(
+        yield LinePiece(
             line.text, line.left, height - line.bottom, line.right, height - line.top, size, row
         )
 
 
-def _round_letter_size(height: float, usual: float) -> float:
-    """Return the rounded letter size, because a line's box is as high as its letters."""
+def _estimate_letter_size(height: float, usual: float) -> float:
+    """Return the rounded letter size; a line's box is as high as its letters."""
     if _LOW * usual < height < _HIGH * usual:
         return usual
     return usual * _STEP ** round(math.log(max(height, 0.1) / usual, _STEP))
@@ -225,7 +225,7 @@ def serve() -> None:
 
 
 def make_ocr_engine() -> Any:
-    """Make the engine with named models of its package, so that none is downloaded."""
+    """Return an OCR engine with the models of its package, so that nothing is downloaded."""
     import os
 
     import rapidocr
@@ -258,7 +258,7 @@ def recognise_page(job: bytes, engine: Any) -> dict[str, Any]:
     found = engine(page.render(scale=scale, rev_byteorder=False).to_numpy())
     if found.txts is None:
         return {"lines": [], "width": width, "height": height}
-    turned = _straighten_boxes([[(float(x), float(y)) for x, y in box] for box in found.boxes])
+    turned = _deskew_boxes([[(float(x), float(y)) for x, y in box] for box in found.boxes])
     lines = [
         (text, *(value / scale for value in _get_quadrangle_bounds(box)), float(score))
         for text, box, score in zip(found.txts, turned, found.scores, strict=True)
@@ -267,7 +267,7 @@ def recognise_page(job: bytes, engine: Any) -> dict[str, Any]:
     return {"lines": lines[:_MOST_LINES], "width": width, "height": height}
 
 
-def _straighten_boxes(boxes: list[Box]) -> list[Box]:
+def _deskew_boxes(boxes: list[Box]) -> list[Box]:
     """Return the boxes of a skewed page, rotated by the slope of the widest box."""
     wide = sorted(boxes, key=lambda box: box[0][0] - box[1][0])[: max(1, len(boxes) // 2)]
     leaning = median(math.atan2(b[1] - a[1], b[0] - a[0]) for a, b, *_ in wide)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .lines import Line
+from .lines import LinePiece
 from .notes import CONTINUES
 
 _FEW = 3  # columns: with fewer, two tables are alike by chance
@@ -13,8 +13,8 @@ _ASIDE = ("caption", "margin", "remark")
 Rows = tuple[tuple[str, ...], ...]
 
 
-def merge_table_parts(lines: list[Line]) -> list[Line]:
-    """Return the lines with each table joined into one, without "continued" lines."""
+def merge_table_parts(lines: list[LinePiece]) -> list[LinePiece]:
+    """Return the lines with each continued table joined into one, without "continued" lines."""
     kept_lines = [
         line for line in lines if line.kind != "text" or not CONTINUES.fullmatch(line.text)
     ]
@@ -40,13 +40,13 @@ def merge_table_parts(lines: list[Line]) -> list[Line]:
     return [line for at, line in enumerate(kept_lines) if at not in dropped]
 
 
-def _join_table_parts(first: Line, second: Line, between: list[Line]) -> Rows | None:
+def _join_table_parts(first: LinePiece, second: LinePiece, between: list[LinePiece]) -> Rows | None:
     """Return the rows of two parts of one table; None for two separate tables."""
     if first.label and second.label and first.label != second.label:
         return None
     same = _fold_row_text(first.rows[0]) == _fold_row_text(second.rows[0])
     is_one = bool(first.label) and first.label == second.label
-    if not _have_same_columns(first, second) or not (same or len(first.columns) >= _FEW):
+    if not _are_columns_aligned(first, second) or not (same or len(first.columns) >= _FEW):
         return None
     if same or is_one or all(line.kind in _ASIDE for line in between):
         return (*first.rows, *(second.rows[1:] if same else second.rows))
@@ -57,7 +57,7 @@ def _fold_row_text(row: tuple[str, ...]) -> str:
     return "".join("".join(row).split()).casefold()
 
 
-def _have_same_columns(first: Line, second: Line) -> bool:
+def _are_columns_aligned(first: LinePiece, second: LinePiece) -> bool:
     """Return whether two tables have their columns at the same positions."""
     return len(first.columns) == len(second.columns) and all(
         max(a[0], b[0]) < min(a[1], b[1])
@@ -65,7 +65,7 @@ def _have_same_columns(first: Line, second: Line) -> bool:
     )
 
 
-def _iterate_caption_lines(lines: list[Line], table: int) -> Iterator[int]:
+def _iterate_caption_lines(lines: list[LinePiece], table: int) -> Iterator[int]:
     """Yield the indices of the caption lines right above a table, but not of a remark."""
     at = table - 1
     while at >= 0 and lines[at].kind in ("caption", "remark"):

@@ -14,15 +14,15 @@ from typing import Any
 from ...errors import BadContent
 from ...judges.thresholds import SCAN_MAX_WORDS_PER_PAGE
 from ...model.identifiers import Ids
-from ...model.paper import Document, Doubts, Fetched, PageDoubts, Paper, Verdict
+from ...model.paper import Document, Fetched, PageDoubts, Paper, TextDoubts, Verdict
 from ...outline.sections import measure_text
 from ...outline.words import count_words
 from .. import get_extractor_name
-from ..child_processes import ChildFailed
+from ..child_processes import ChildReadError
 from . import ocr
 from .child import read_pages_in_child
 
-__all__ = ["read"]
+__all__ = ["read_document"]
 
 _DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/[^\s\"<>|]+[^\s\"<>|.,;:)\]]")
 _CITE_AS = re.compile(rf"cite this article as.{{0,600}}?({_DOI.pattern})", re.I | re.S)
@@ -34,7 +34,7 @@ _BY_HAND = "Recognise its text with another program, and drop the result into th
 _HEAD = 1024  # bytes; readers accept what stands before "%PDF-" within these
 
 
-def read(fetched: Fetched) -> Document:
+def read_document(fetched: Fetched) -> Document:
     """Convert a PDF to a document.
 
     Raises
@@ -44,10 +44,10 @@ def read(fetched: Fetched) -> Document:
         a password (``login``), or cannot be read (``not_a_paper``).
     """
     if b"%PDF-" not in fetched.body[:_HEAD]:
-        _raise_not_a_pdf(fetched)
+        _raise_not_a_pdf_error(fetched)
     try:
         found = read_pages_in_child(fetched.body)
-    except ChildFailed as error:
+    except ChildReadError as error:
         msg = f"The PDF from {fetched.source} could not be read: {error}."
         raise BadContent(
             msg, "The file is damaged, or built to attack parsers.", verdict="not_a_paper"
@@ -59,7 +59,7 @@ def read(fetched: Fetched) -> Document:
         msg = f"The PDF from {fetched.source} is damaged."
         raise BadContent(msg, "Another source may have an intact copy.", verdict="not_a_paper")
     if _is_scanned_pdf(found) and ocr.is_ocr_installed():
-        found = _recognise_if_possible(fetched, found)
+        found = _recognise_scan(fetched, found)
     markdown, title, opening = found["markdown"], found["title"], found["opening"]
     counted = measure_text(markdown)
     number, count = found["numbered"]
@@ -71,7 +71,7 @@ def read(fetched: Fetched) -> Document:
         markdown=markdown,
         title=title,
         abstract=counted.abstract,
-        ids=_find_ids(opening, markdown),
+        ids=_find_ids_in_pdf(opening, markdown),
         license=fetched.license or (licence[0] if licence else ""),
         retracted=bool(re.match(r"\W*retracted\b", title, re.I)),
         body_words=counted.body_words,
@@ -85,13 +85,13 @@ def read(fetched: Fetched) -> Document:
     )
 
 
-def _parse_child_doubts(reported: dict[str, Any]) -> Doubts:
+def _parse_child_doubts(reported: dict[str, Any]) -> TextDoubts:
     """Return the doubts that the child process reported."""
     foreign = {
         word: {at: (font, letter) for at, font, letter in places}
         for word, places in reported["foreign"].items()
     }
-    return Doubts(tuple(PageDoubts(**page) for page in reported["pages"]), foreign)
+    return TextDoubts(tuple(PageDoubts(**page) for page in reported["pages"]), foreign)
 
 
 def _is_scanned_pdf(found: dict[str, Any]) -> bool:
@@ -101,7 +101,7 @@ def _is_scanned_pdf(found: dict[str, Any]) -> bool:
     )
 
 
-def _recognise_if_possible(fetched: Fetched, found: dict[str, Any]) -> dict[str, Any]:
+def _recognise_scan(fetched: Fetched, found: dict[str, Any]) -> dict[str, Any]:
     """Return the recognised text of a scan, or *found* if recognition cannot run.
 
     Raises
@@ -113,7 +113,7 @@ def _recognise_if_possible(fetched: Fetched, found: dict[str, Any]) -> dict[str,
     if pages > ocr.MOST_PAGES:
         msg = f"The PDF from {fetched.source} is a scan of {pages} pages; {ocr.MOST_PAGES} are read"
         raise BadContent(f"{msg} by text recognition.", _BY_HAND, verdict="scanned")
-    read_ = ocr.recognise_text(fetched.body, pages)
+    read_ = ocr.recognise_pages(fetched.body, pages)
     if read_ is None:
         return found
     if _is_scanned_pdf(read_):
@@ -127,8 +127,8 @@ def _recognise_if_possible(fetched: Fetched, found: dict[str, Any]) -> dict[str,
     return {**read_, "extractor": made_by}
 
 
-def _find_ids(opening: str, markdown: str) -> Ids:
-    """Return identifiers on the first pages: the most frequent DOI, and unique others.
+def _find_ids_in_pdf(opening: str, markdown: str) -> Ids:
+    """Return the identifiers on the first pages: the most frequent DOI, and unique others.
 
     The first page may also cite; the paper's own DOI is at least as frequent there as any other,
     and first.
@@ -146,17 +146,17 @@ def _find_ids(opening: str, markdown: str) -> Ids:
     return found
 
 
-def _raise_not_a_pdf(fetched: Fetched) -> None:
+def _raise_not_a_pdf_error(fetched: Fetched) -> None:
     """Raise `BadContent` for bytes that are not a PDF, usually a web page."""
     from dataclasses import replace
 
     from ...judges.check import judge_completeness
-    from .. import import_reader
+    from .. import import_reader_module
 
     verdict: Verdict = "not_a_paper"
     kind = "Something other than a PDF was served"
     try:
-        page = import_reader("html").read(replace(fetched, media="html"))
+        page = import_reader_module("html").read_document(replace(fetched, media="html"))
     except BadContent as error:
         verdict = "empty" if error.outcome == "empty" else verdict
     else:

@@ -1,4 +1,4 @@
-"""Find where each entry of a PDF's reference list begins, by number, indent or authors."""
+"""Find the start of each entry in a PDF's reference list, by number, indent or authors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from .headings import ENDS, Typography, find_reference_heading, guess_heading_level
-from .lines import Line, is_as_short_as_mark
+from .lines import LinePiece, is_as_short_as_mark
 
 _ENTRY = re.compile(r"\[?\d{1,3}[\].)]\s+\S|\[\d{1,3}\]")
 _AUTHOR = re.compile(r"[^\W\d_a-z][\w'\u2019-]+(?: [^\W\d_a-z][\w'\u2019-]+)?,? [A-Z]{1,3}\b")
@@ -23,14 +23,16 @@ _SPACED = 1.45  # of the distance of lines: more sets what follows apart
 _OTHER = 0.2  # of the size: lines that differ more are not part of an entry
 
 
-def mark_reference_entries(lines: list[Line], look: Typography, leading: float) -> Iterator[Line]:
+def mark_reference_entries(
+    lines: list[LinePiece], look: Typography, leading: float
+) -> Iterator[LinePiece]:
     """Yield the lines, with starts and continuations of numbered entries marked.
 
     Numbers show most reliably where entries begin, whatever is between two pages of a list.
     """
     begin = find_reference_heading(lines)
     starts = _find_entry_starts(lines, len(lines) if begin is None else begin)
-    end = _find_list_end(lines, starts[-1], look, leading) if starts else 0
+    end = _find_reference_list_end(lines, starts[-1], look, leading) if starts else 0
     if len(starts) < _FEWEST or end - starts[-1] > _LONGEST:  # its numbers are not all read
         yield from lines
         return
@@ -44,8 +46,8 @@ def mark_reference_entries(lines: list[Line], look: Typography, leading: float) 
             yield line
 
 
-def _find_entry_starts(lines: list[Line], begin: int) -> list[int]:
-    """Return the indices of lines after *begin* whose numbers count up from one."""
+def _find_entry_starts(lines: list[LinePiece], begin: int) -> list[int]:
+    """Return the indices of lines after *begin* with consecutive entry numbers."""
     starts, last = list[int](), 0
     for at in range(begin + 1, len(lines)):
         found = _NUMBERED.match(lines[at].text) if lines[at].kind == "text" else None
@@ -56,7 +58,9 @@ def _find_entry_starts(lines: list[Line], begin: int) -> list[int]:
     return starts
 
 
-def _find_list_end(lines: list[Line], last: int, look: Typography, leading: float) -> int:
+def _find_reference_list_end(
+    lines: list[LinePiece], last: int, look: Typography, leading: float
+) -> int:
     """Return the index at which the last entry ends."""
     for at in range(last + 1, len(lines)):
         previous, line = lines[at - 1], lines[at]
@@ -66,13 +70,13 @@ def _find_list_end(lines: list[Line], last: int, look: Typography, leading: floa
     return len(lines)
 
 
-def _can_continue_entry(line: Line, entry: Line, look: Typography) -> bool:
+def _can_continue_entry(line: LinePiece, entry: LinePiece, look: Typography) -> bool:
     """Return whether a line can be part of an entry, by its typography."""
     alike = is_as_short_as_mark(line) or abs(line.size - entry.size) <= _OTHER * entry.size
     return line.kind == "text" and (alike or not guess_heading_level(line, look))
 
 
-def is_entry_start(previous: Line, line: Line, leading: float) -> bool:
+def is_reference_start(previous: LinePiece, line: LinePiece, leading: float) -> bool:
     """Return whether a line begins an entry: by number, hanging indent, space or authors."""
     if _ENTRY.match(line.text):
         return True

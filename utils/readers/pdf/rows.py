@@ -1,4 +1,4 @@
-"""Split the lines in a table's area into pieces, of which rows and columns are made."""
+"""Split the lines in a table's area into pieces, from which rows and columns are made."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from .rules import Rule, merge_horizontal_rules
-from .words import Sheet, Word
+from .rules import RuleLine, merge_horizontal_rules
+from .words import PdfWord, UprightSheet
 
 _SAME_LINE = 0.36  # of the height: how far the middles of words of one line are apart at most
 _CELL_GAP = 0.62  # of the height: a wider gap may part two cells
@@ -22,7 +22,7 @@ _PROSE_LINES = 3
 
 @dataclass(frozen=True, slots=True)
 class TableArea:
-    """The area of a table: its box with the words and rules inside.
+    """The area of a table: its box, and the words and rules inside.
 
     ``joints`` are the positions at which horizontal rules consist of shorter ones, cell by cell.
     """
@@ -31,21 +31,21 @@ class TableArea:
     bottom: float
     right: float
     top: float
-    words: tuple[Word, ...]
-    rules: tuple[Rule, ...]
+    words: tuple[PdfWord, ...]
+    rules: tuple[RuleLine, ...]
     joints: tuple[float, ...] = ()
 
 
 @dataclass(slots=True)
-class Row:
+class WordRow:
     """Words at one height, in pieces separated by wide gaps."""
 
-    pieces: list[list[Word]]
+    pieces: list[list[PdfWord]]
     middle: float
     size: float
 
     @property
-    def words(self) -> list[Word]:
+    def words(self) -> list[PdfWord]:
         """All words from left to right."""
         return [word for piece in self.pieces for word in piece]
 
@@ -60,13 +60,13 @@ class Row:
         return self.middle - self.size / 2
 
 
-Cells = list[list[list[Word]]]  # column by column the lines of a cell
+Cells = list[list[list[PdfWord]]]  # column by column the lines of a cell
 
 
-def group_words_into_rows(words: Iterable[Word]) -> list[Row]:
+def group_words_into_rows(words: Iterable[PdfWord]) -> list[WordRow]:
     """Return words grouped by height, from the top, each row from left to right."""
-    lines: list[list[Word]] = []
-    tallest: Word | None = None
+    lines: list[list[PdfWord]] = []
+    tallest: PdfWord | None = None
     for word in sorted(words, key=lambda word: -(word.bottom + word.top)):
         middle = (word.bottom + word.top) / 2
         within = _SAME_LINE * max(tallest.size, word.size) if tallest else 0.0
@@ -76,10 +76,10 @@ def group_words_into_rows(words: Iterable[Word]) -> list[Row]:
         else:
             lines.append([word])
             tallest = word
-    return [_split_words_into_row(line) for line in lines]
+    return [_build_row_from_words(line) for line in lines]
 
 
-def _split_words_into_row(words: list[Word]) -> Row:
+def _build_row_from_words(words: list[PdfWord]) -> WordRow:
     words.sort(key=lambda word: word.left)
     tallest = max(words, key=lambda word: word.size)
     pieces = [[words[0]]]
@@ -90,18 +90,18 @@ def _split_words_into_row(words: list[Word]) -> Row:
         ):
             pieces.append([])
         pieces[-1].append(word)
-    return Row(pieces, (tallest.bottom + tallest.top) / 2, tallest.size)
+    return WordRow(pieces, (tallest.bottom + tallest.top) / 2, tallest.size)
 
 
-def get_right_edge(piece: list[Word]) -> float:
+def get_right_edge(piece: list[PdfWord]) -> float:
     """Return the right edge of a piece."""
     return max(word.right for word in piece)
 
 
 def split_piece_at_border(
-    piece: list[Word], cuts: Sequence[float], size: float
-) -> Iterator[list[Word]]:
-    """Yield a piece, in two parts if a column border is in one of its gaps."""
+    piece: list[PdfWord], cuts: Sequence[float], size: float
+) -> Iterator[list[PdfWord]]:
+    """Yield a piece; two parts if a column border is in one of its gaps."""
     part = [piece[0]]
     for before, word in pairwise(piece):
         gap = word.left - before.right
@@ -113,7 +113,7 @@ def split_piece_at_border(
     yield part
 
 
-def find_column_index(part: list[Word], cuts: Sequence[float]) -> int:
+def find_column_index(part: list[PdfWord], cuts: Sequence[float]) -> int:
     """Return the index of the column that contains most of the words."""
     edges = [float("-inf"), *cuts, float("inf")]
     start, end = part[0].left, get_right_edge(part)
@@ -121,7 +121,7 @@ def find_column_index(part: list[Word], cuts: Sequence[float]) -> int:
     return shared.index(max(shared))
 
 
-def collect_words_in_box(sheet: Sheet, box: Rule) -> TableArea | None:
+def build_area_from_box(sheet: UprightSheet, box: RuleLine) -> TableArea | None:
     """Return the words and rules in a box as a table area; None without words."""
     words = tuple(
         word
@@ -132,7 +132,7 @@ def collect_words_in_box(sheet: Sheet, box: Rule) -> TableArea | None:
     return build_table_area(sheet, box, words) if words else None
 
 
-def build_table_area(sheet: Sheet, box: Rule, words: tuple[Word, ...]) -> TableArea:
+def build_table_area(sheet: UprightSheet, box: RuleLine, words: tuple[PdfWord, ...]) -> TableArea:
     """Return an area with these words and the rules inside its box."""
     flat = [rule for rule in sheet.rules if rule.is_horizontal and _is_rule_inside(rule, box)]
     upright = (
@@ -148,7 +148,7 @@ def build_table_area(sheet: Sheet, box: Rule, words: tuple[Word, ...]) -> TableA
     return TableArea(box.left, box.bottom, box.right, box.top, words, rules, tuple(sorted(joints)))
 
 
-def _is_rule_inside(rule: Rule, box: Rule) -> bool:
+def _is_rule_inside(rule: RuleLine, box: RuleLine) -> bool:
     return (
         rule.left > box.left - _EDGE
         and rule.right < box.right + _EDGE
@@ -157,13 +157,13 @@ def _is_rule_inside(rule: Rule, box: Rule) -> bool:
     )
 
 
-def get_vertical_middle(word: Word) -> float:
-    """Return the vertical middle of a word, in points from below."""
+def get_vertical_middle(word: PdfWord) -> float:
+    """Return the height of a word's middle in points, measured from below."""
     return (word.bottom + word.top) / 2
 
 
-def are_prose_rows(rows: list[Row], width: float) -> bool:
-    """Return whether lines are running text: several long ones without a gap."""
+def are_prose_rows(rows: list[WordRow], width: float) -> bool:
+    """Return whether rows are running text: several long rows without a gap."""
     run = 0
     for row in rows:
         filled = sum(max(w.right for w in piece) - piece[0].left for piece in row.pieces)

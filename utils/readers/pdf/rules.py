@@ -23,7 +23,7 @@ _AS_IT_IS: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RuleLine:
     """A drawn straight line, or an edge of a shaded field, as a box without thickness."""
 
     left: float
@@ -37,17 +37,17 @@ class Rule:
         return self.right - self.left >= self.top - self.bottom
 
 
-def box_to_rule(box: Box) -> Rule:
+def box_to_rule(box: Box) -> RuleLine:
     """Return a thin box as a line through its middle."""
     left, bottom, right, top = box
     if right - left >= top - bottom:
-        return Rule(left, (bottom + top) / 2, right, (bottom + top) / 2)
-    return Rule((left + right) / 2, bottom, (left + right) / 2, top)
+        return RuleLine(left, (bottom + top) / 2, right, (bottom + top) / 2)
+    return RuleLine((left + right) / 2, bottom, (left + right) / 2, top)
 
 
-def merge_horizontal_rules(rules: Iterable[Rule]) -> list[Rule]:
+def merge_horizontal_rules(rules: Iterable[RuleLine]) -> list[RuleLine]:
     """Return the horizontal rules, with adjoining ones merged."""
-    made: list[Rule] = []
+    made: list[RuleLine] = []
     for rule in sorted(rules, key=lambda rule: (-round(rule.top), rule.left)):
         last = made[-1] if made else None
         if (
@@ -55,7 +55,7 @@ def merge_horizontal_rules(rules: Iterable[Rule]) -> list[Rule]:
             and abs(last.top - rule.top) < 1.6
             and -5 < rule.left - last.left <= last.right - last.left + 4
         ):
-            made[-1] = Rule(last.left, last.bottom, max(last.right, rule.right), last.top)
+            made[-1] = RuleLine(last.left, last.bottom, max(last.right, rule.right), last.top)
         else:
             made.append(rule)
     return made
@@ -64,7 +64,7 @@ def merge_horizontal_rules(rules: Iterable[Rule]) -> list[Rule]:
 def iterate_drawn_lines(page: Any) -> Iterator[Box]:
     """Yield the straight lines drawn parallel to a page's edges, and the edges of fields."""
     work = _MOST_OBJECTS
-    for kind, thing, placing in _iterate_objects(get_pointer(page.raw)):
+    for kind, thing, placing in _iterate_page_objects(get_pointer(page.raw)):
         work -= 1
         if work < 0:
             return
@@ -81,7 +81,7 @@ def iterate_drawn_lines(page: Any) -> Iterator[Box]:
         yield from (part for part in parts if _is_straight_line(part))
 
 
-def _iterate_objects(
+def _iterate_page_objects(
     holder: int, depth: int = 0, placing: Matrix = _AS_IT_IS
 ) -> Iterator[tuple[int, int, Matrix]]:
     """Yield the objects painted on a page and in its forms.
@@ -99,7 +99,7 @@ def _iterate_objects(
         kind = ask["PageObj_GetType"](thing)
         yield kind, thing, placing
         if kind == _FORM and depth + 1 < _DEEP:
-            yield from _iterate_objects(
+            yield from _iterate_page_objects(
                 thing, depth + 1, _compose_matrices(_get_object_matrix(thing), placing)
             )
 
@@ -111,7 +111,7 @@ def _get_object_matrix(thing: int) -> Matrix:
 
 
 def _compose_matrices(inner: Matrix, outer: Matrix) -> Matrix:
-    """Return the matrix that applies *inner* and then *outer*."""
+    """Return the matrix that applies first *inner* and then *outer*."""
     a, b, c, d, e, f = inner
     g, h, i, j, *_ = outer
     return (

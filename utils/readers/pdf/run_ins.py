@@ -1,4 +1,4 @@
-"""Split titles that are in the same line as their text: *Animals. We kept mice in pairs*.
+"""Split run-in titles from their text: *Animals. We kept mice in pairs*.
 
 Such titles have numbers, or a font of their own at the start of paragraphs throughout the paper,
 and end with a full stop or colon.
@@ -19,13 +19,13 @@ from .headings import (
     LABEL,
     NUMBERED_TITLE,
     SIDEBAR,
-    Block,
+    TextBlock,
     Typography,
     guess_heading_level,
-    has_title_start,
     is_usual_section_title,
+    starts_like_title,
 )
-from .lines import Line, is_bold_font_name, is_directly_below
+from .lines import LinePiece, is_bold_font_name, is_directly_below
 
 _NUMBERED = re.compile(  # "R. carthamoides" ends no title
     r"(\d{1,2}(?:\.\d{1,2}){1,3}\.?\s[^\W\d_].{2,240}?(?:[^\W\d_]{3}|[)\d]))\.\s+(?=[\"\u201c(]?[A-Z])"
@@ -41,8 +41,8 @@ _FEW_WORDS = 6  # of titles of abstracts and small print
 
 
 @dataclass(frozen=True, slots=True)
-class _RunIn:
-    """A title that starts in the line ``first`` and ends in ``last`` before its text."""
+class _RunInTitle:
+    """A title that starts in the line ``first`` and ends in ``last``, before its text."""
 
     first: int
     last: int
@@ -50,14 +50,14 @@ class _RunIn:
     is_numbered: bool
 
 
-def split_run_in_titles(lines: list[Line], look: Typography) -> Iterator[Line]:
+def split_run_in_titles(lines: list[LinePiece], look: Typography) -> Iterator[LinePiece]:
     """Yield the lines, with titles in another font than their text on separate lines.
 
     Titles in the abstract, and after the paper's text, stay in their paragraphs.
     """
     body = [at for at in _iterate_body_lines(lines) if lines[at].size >= _NO_NOTE * look.body]
     leads = [at for at in body if _is_paragraph_start(lines, at, look)]
-    titles = [_build_run_in(lines, at) for at in leads if _can_be_run_in_title(lines, at)]
+    titles = [_build_run_in_title(lines, at) for at in leads if _can_be_run_in_title(lines, at)]
     paragraphs = Counter(_get_first_font(lines[at]) for at in leads if lines[at].lead)
     counts = Counter(title.font for title in titles if lines[title.last].lead)
     numbered = Counter(one.font for one in titles if one.is_numbered)
@@ -81,7 +81,7 @@ def split_run_in_titles(lines: list[Line], look: Typography) -> Iterator[Line]:
             yield replace(line, kind="title") if at in parts else line
 
 
-def _iterate_body_lines(lines: list[Line]) -> Iterator[int]:
+def _iterate_body_lines(lines: list[LinePiece]) -> Iterator[int]:
     """Yield the indices of the lines between abstract and small print."""
     canonical = [at for at, line in enumerate(lines) if _is_usual_heading_line(line)]
     # Papers without an introduction begin with their text, right behind the abstract.
@@ -100,23 +100,23 @@ def _iterate_body_lines(lines: list[Line]) -> Iterator[int]:
             yield at
 
 
-def _is_usual_heading_line(line: Line) -> bool:
+def _is_usual_heading_line(line: LinePiece) -> bool:
     return line.kind == "text" and not line.holes and is_usual_section_title(line.text)
 
 
-def _get_first_font(line: Line) -> str:
+def _get_first_font(line: LinePiece) -> str:
     """Return the font at the beginning of a line."""
     return line.font or line.lead_font
 
 
-def _is_paragraph_start(lines: list[Line], at: int, look: Typography) -> bool:
+def _is_paragraph_start(lines: list[LinePiece], at: int, look: Typography) -> bool:
     """Return whether a new paragraph begins at this line, or at the title that ends in it."""
     above = lines[_find_title_start(lines, at) - 1]
     goes_on = is_directly_below(above, lines[at]) and not above.text.endswith(ENDS)
     return not goes_on or above.kind != "text" or guess_heading_level(above, look) > 0
 
 
-def _find_title_start(lines: list[Line], at: int) -> int:
+def _find_title_start(lines: list[LinePiece], at: int) -> int:
     """Return the index of the line in which the title ending in line *at* begins."""
     first, font = at, _get_first_font(lines[at])
     if (numbered := _find_number_above(lines, at)) < at:
@@ -133,8 +133,8 @@ def _find_title_start(lines: list[Line], at: int) -> int:
     return first
 
 
-def _find_number_above(lines: list[Line], at: int) -> int:
-    """Return the index of a numbered title's start directly above; else *at*."""
+def _find_number_above(lines: list[LinePiece], at: int) -> int:
+    """Return the index of a numbered title's start directly above line *at*; else *at*."""
     if NUMBERED_TITLE.match(lines[at].text):
         return at
     for first in range(at - 1, max(0, at - _MOST_LINES), -1):
@@ -151,7 +151,7 @@ def _find_number_above(lines: list[Line], at: int) -> int:
     return at
 
 
-def _can_be_run_in_title(lines: list[Line], at: int) -> bool:
+def _can_be_run_in_title(lines: list[LinePiece], at: int) -> bool:
     """Return whether the start of a line, or its end before text, can be a title."""
     line = lines[at]
     title, text = line.lead or line.text, line.text.removeprefix(line.lead).strip()
@@ -171,18 +171,20 @@ def _can_be_run_in_title(lines: list[Line], at: int) -> bool:
     )
 
 
-def _build_run_in(lines: list[Line], at: int) -> _RunIn:
+def _build_run_in_title(lines: list[LinePiece], at: int) -> _RunInTitle:
     first, line = _find_title_start(lines, at), lines[at]
     title = (
         " ".join(title_line.text for title_line in lines[first:at]) + " " + (line.lead or line.text)
     )
     is_numbered = bool(NUMBERED_TITLE.match(title.strip()))
     most = _LONG_TITLE if is_numbered else HEADING_WORDS
-    fits = has_title_start(title.strip()) and len(title.split()) <= most and not LABEL.match(title)
-    return _RunIn(first, at, _get_first_font(lines[first]) if fits else "", is_numbered)
+    fits = (
+        starts_like_title(title.strip()) and len(title.split()) <= most and not LABEL.match(title)
+    )
+    return _RunInTitle(first, at, _get_first_font(lines[first]) if fits else "", is_numbered)
 
 
-def split_numbered_run_ins(blocks: list[Block]) -> Iterator[Block]:
+def split_numbered_run_in_titles(blocks: list[TextBlock]) -> Iterator[TextBlock]:
     """Yield the blocks with numbered run-in headings separated from their text."""
     titles = [match[1] for block in blocks if (match := _NUMBERED.match(block.text))]
     usual = sum(len(title.split()) <= HEADING_WORDS for title in titles) >= FEWEST_HEADINGS
@@ -199,7 +201,7 @@ def split_numbered_run_ins(blocks: list[Block]) -> Iterator[Block]:
                 at += 1
         match = _NUMBERED.match(block.text) if usual and not block.rows else None
         if match and len(match[1].split()) <= _LONG_TITLE:
-            yield Block(match[1], 1 + match[1].split()[0].strip(".").count(".") + 1, block.size)
+            yield TextBlock(match[1], 1 + match[1].split()[0].strip(".").count(".") + 1, block.size)
             yield replace(block, text=block.text[match.end() :], level=0)
         else:
             yield block

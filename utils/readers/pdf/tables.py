@@ -12,24 +12,30 @@ from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from statistics import median
 
-from .captions import LONGEST, Caption, find_caption_span, find_first_line_end, iterate_captions
+from .captions import (
+    LONGEST,
+    CaptionStart,
+    find_caption_span,
+    find_first_line_end,
+    iterate_caption_starts,
+)
 from .frames import find_cell_frames, find_drawn_boxes
 from .grid import build_cell_grid
-from .notes import drop_table_notes
+from .notes import remove_table_notes
 from .rows import (
     Cells,
-    Row,
     TableArea,
+    WordRow,
     are_prose_rows,
+    build_area_from_box,
     build_table_area,
-    collect_words_in_box,
     get_vertical_middle,
     group_words_into_rows,
 )
-from .rules import Rule, merge_horizontal_rules
+from .rules import RuleLine, merge_horizontal_rules
 from .trust import is_doubtful_table
 from .unnamed import has_running_text, iterate_column_areas, iterate_uncaptioned_areas
-from .words import Sheet, Word
+from .words import PdfWord, UprightSheet
 
 _MOST_CAPTIONS = 12  # a page
 _MOST_TOPS = 5  # rules that are tried as the first of a table
@@ -44,7 +50,7 @@ _ROWS = 3  # without rules, fewer aligned lines may be anything
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class RebuiltTable:
     """A rebuilt table: rows of cells of lines of words, header first; empty if it failed.
 
     ``caption`` is the start and end of the caption's characters, ``words`` all words of the table.
@@ -53,14 +59,14 @@ class Table:
 
     caption: tuple[int, int]
     label: str
-    rows: tuple[tuple[tuple[tuple[Word, ...], ...], ...], ...]
-    words: tuple[Word, ...]
+    rows: tuple[tuple[tuple[tuple[PdfWord, ...], ...], ...], ...]
+    words: tuple[PdfWord, ...]
     doubtful: bool = False
 
 
-def iterate_tables(sheet: Sheet) -> Iterator[Table]:
+def iterate_rebuilt_tables(sheet: UprightSheet) -> Iterator[RebuiltTable]:
     """Yield the tables of a sheet: those with captions, then those in frames."""
-    captions = list(iterate_captions(sheet))[:_MOST_CAPTIONS]
+    captions = list(iterate_caption_starts(sheet))[:_MOST_CAPTIONS]
     framed = _find_framed_areas(sheet)
     named = _match_captions_to_frames(
         sheet, [caption for caption in captions if caption.label], framed
@@ -76,7 +82,7 @@ def iterate_tables(sheet: Sheet) -> Iterator[Table]:
         if area and grid and taken.isdisjoint(word.start for word in area.words):
             taken.update(word.start for word in area.words)
             caption_span = find_caption_span(sheet, caption, area)
-            yield Table(
+            yield RebuiltTable(
                 caption_span,
                 caption.label,
                 _grid_to_tuples(grid),
@@ -85,23 +91,30 @@ def iterate_tables(sheet: Sheet) -> Iterator[Table]:
             )
         else:
             words = area.words if area else _find_words_nearby(sheet, caption)
-            yield Table(find_caption_span(sheet, caption, None), caption.label, (), words)
+            yield RebuiltTable(find_caption_span(sheet, caption, None), caption.label, (), words)
     figures = [caption.word for caption in captions if not caption.label]
-    for area in map(drop_table_notes, iterate_uncaptioned_areas(sheet, framed, figures)):
+    for area in map(remove_table_notes, iterate_uncaptioned_areas(sheet, framed, figures)):
         grid = (
             build_cell_grid(area) if taken.isdisjoint(word.start for word in area.words) else None
         )
         if grid and len(grid) > _ROWS:
             taken.update(word.start for word in area.words)
-            yield Table((0, 0), "", _grid_to_tuples(grid), area.words, is_doubtful_table(grid))
+            yield RebuiltTable(
+                (0, 0), "", _grid_to_tuples(grid), area.words, is_doubtful_table(grid)
+            )
     for area in islice(iterate_column_areas(sheet, taken, figures), _MOST_CAPTIONS):
         grid = None if has_running_text(area) else build_cell_grid(area)
         is_sure = grid is not None and not is_doubtful_table(grid)
-        yield Table((0, 0), "", _grid_to_tuples(grid) if grid else (), area.words, not is_sure)
+        yield RebuiltTable(
+            (0, 0), "", _grid_to_tuples(grid) if grid else (), area.words, not is_sure
+        )
 
 
 def _iterate_candidate_areas(
-    sheet: Sheet, caption: Caption, captions: list[Caption], frame: TableArea | None
+    sheet: UprightSheet,
+    caption: CaptionStart,
+    captions: list[CaptionStart],
+    frame: TableArea | None,
 ) -> Iterator[TableArea]:
     """Yield the areas where a caption's table may be, the best first.
 
@@ -113,41 +126,41 @@ def _iterate_candidate_areas(
         found = _find_area_above(sheet, caption, captions)
     else:
         found = _find_table_area(sheet, caption, captions)
-    if frame and found and _is_box_within(found, frame):
+    if frame and found and _is_box_inside_area(found, frame):
         found = None
     yield from (area for area in (found, frame) if area)
 
 
-def _find_area_in_box(sheet: Sheet, caption: Word) -> TableArea | None:
+def _find_area_in_box(sheet: UprightSheet, caption: PdfWord) -> TableArea | None:
     """Return the area above a caption that is the last line in a drawn box; else None."""
     for box in find_drawn_boxes(sheet.rules):
         is_in = box.left < caption.left < box.right and box.bottom < caption.bottom < box.top
         if is_in and caption.top - box.bottom < _FOOT * (box.top - box.bottom):
-            return collect_words_in_box(sheet, replace(box, bottom=caption.top))
+            return build_area_from_box(sheet, replace(box, bottom=caption.top))
     return None
 
 
 def _rebuild_first_table(areas: Iterable[TableArea]) -> tuple[TableArea | None, list[Cells] | None]:
     """Return the first area that is a table, with its cells; else the first area and None."""
     tried = None
-    for area in map(drop_table_notes, areas):
+    for area in map(remove_table_notes, areas):
         if grid := build_cell_grid(area):
             return area, grid
         tried = tried or area
     return tried, None
 
 
-def _find_words_nearby(sheet: Sheet, caption: Caption) -> tuple[Word, ...]:
+def _find_words_nearby(sheet: UprightSheet, caption: CaptionStart) -> tuple[PdfWord, ...]:
     """Return the words around a caption whose table was not found."""
     first = caption.word
-    column = [word for word in sheet.words if _is_near_word_column(word, first)]
+    column = [word for word in sheet.words if _is_in_nearby_column(word, first)]
     below = group_words_into_rows(
         word for word in column if get_vertical_middle(word) < first.bottom
     )
     above = group_words_into_rows(word for word in column if get_vertical_middle(word) > first.top)[
         ::-1
     ]
-    found: list[Word] = []
+    found: list[PdfWord] = []
     for rows in (below, above):
         for row, following in pairwise([*rows[:_MOST_ROWS], *rows[-1:]]):
             several = len(row.pieces) > 1 or len(following.pieces) > 1
@@ -161,22 +174,22 @@ def _find_words_nearby(sheet: Sheet, caption: Caption) -> tuple[Word, ...]:
     return tuple(found)
 
 
-def _grid_to_tuples(grid: list[Cells]) -> tuple[tuple[tuple[tuple[Word, ...], ...], ...], ...]:
+def _grid_to_tuples(grid: list[Cells]) -> tuple[tuple[tuple[tuple[PdfWord, ...], ...], ...], ...]:
     return tuple(tuple(tuple(map(tuple, cell)) for cell in row) for row in grid)
 
 
-def _find_framed_areas(sheet: Sheet) -> list[TableArea]:
+def _find_framed_areas(sheet: UprightSheet) -> list[TableArea]:
     """Return the areas in frames with columns and rows."""
     areas: list[TableArea] = []
     for box in find_cell_frames(sheet.rules):
-        if (area := collect_words_in_box(sheet, box)) and not any(
-            _is_box_within(box, area_) for area_ in areas
+        if (area := build_area_from_box(sheet, box)) and not any(
+            _is_box_inside_area(box, area_) for area_ in areas
         ):
             areas.append(area)
     return areas
 
 
-def _is_box_within(box: Rule | TableArea, area: TableArea) -> bool:
+def _is_box_inside_area(box: RuleLine | TableArea, area: TableArea) -> bool:
     return (
         area.left - 1 < box.left
         and box.right < area.right + 1
@@ -186,7 +199,7 @@ def _is_box_within(box: Rule | TableArea, area: TableArea) -> bool:
 
 
 def _match_captions_to_frames(
-    sheet: Sheet, captions: list[Caption], framed: list[TableArea]
+    sheet: UprightSheet, captions: list[CaptionStart], framed: list[TableArea]
 ) -> dict[int, TableArea]:
     """Return the frame of each caption; all frames are below their captions, or all above.
 
@@ -212,7 +225,7 @@ def _match_captions_to_frames(
     return above if len(above) > len(below) else below
 
 
-def _is_frame_below_caption(sheet: Sheet, caption: Caption, area: TableArea) -> bool:
+def _is_frame_below_caption(sheet: UprightSheet, caption: CaptionStart, area: TableArea) -> bool:
     """Return whether only the caption is between its first line and a frame below."""
     end = caption.word.start + LONGEST
     return all(
@@ -223,7 +236,9 @@ def _is_frame_below_caption(sheet: Sheet, caption: Caption, area: TableArea) -> 
     )
 
 
-def _find_table_area(sheet: Sheet, caption: Caption, captions: list[Caption]) -> TableArea | None:
+def _find_table_area(
+    sheet: UprightSheet, caption: CaptionStart, captions: list[CaptionStart]
+) -> TableArea | None:
     """Return the area of the table that belongs to a caption."""
     flat = merge_horizontal_rules([rule for rule in sheet.rules if rule.is_horizontal])
     stop = max(
@@ -231,7 +246,7 @@ def _find_table_area(sheet: Sheet, caption: Caption, captions: list[Caption]) ->
             other.word.top
             for other in captions
             if other.word.top < caption.word.bottom
-            and _is_near_word_column(other.word, caption.word)
+            and _is_in_nearby_column(other.word, caption.word)
         ),
         default=float("-inf"),
     )
@@ -243,8 +258,10 @@ def _find_table_area(sheet: Sheet, caption: Caption, captions: list[Caption]) ->
     )
 
 
-def _find_top_rules(sheet: Sheet, caption: Caption, flat: list[Rule]) -> list[Rule]:
-    """Return rules with which a table may begin: below its caption, or else beside it."""
+def _find_top_rules(
+    sheet: UprightSheet, caption: CaptionStart, flat: list[RuleLine]
+) -> list[RuleLine]:
+    """Return rules at which a table may begin: below its caption, or else next to it."""
     first, right = caption.word, find_first_line_end(sheet, caption)
     wide = [rule for rule in flat if rule.right - rule.left > 5 * first.size]
     below = [
@@ -263,7 +280,9 @@ def _find_top_rules(sheet: Sheet, caption: Caption, flat: list[Rule]) -> list[Ru
     return sorted(below or beside, key=lambda rule: abs(first.top - rule.top))[:_MOST_TOPS]
 
 
-def _find_area_above(sheet: Sheet, caption: Caption, captions: list[Caption]) -> TableArea | None:
+def _find_area_above(
+    sheet: UprightSheet, caption: CaptionStart, captions: list[CaptionStart]
+) -> TableArea | None:
     """Return the area between rules of one width that ends right above the caption."""
     flat = merge_horizontal_rules(rule for rule in sheet.rules if rule.is_horizontal)
     first = caption.word
@@ -271,7 +290,7 @@ def _find_area_above(sheet: Sheet, caption: Caption, captions: list[Caption]) ->
         (
             other.word.bottom
             for other in captions
-            if other.word.bottom > first.top and _is_near_word_column(other.word, first)
+            if other.word.bottom > first.top and _is_in_nearby_column(other.word, first)
         ),
         default=float("inf"),
     )
@@ -308,20 +327,20 @@ def _find_area_above(sheet: Sheet, caption: Caption, captions: list[Caption]) ->
     words = tuple(_select_words_between(inside, top.top, last.top))
     if full < 2:
         return None
-    box = Rule(last.left, last.top, last.right, top.top)
+    box = RuleLine(last.left, last.top, last.right, top.top)
     return build_table_area(sheet, box, words)
 
 
-def _is_near_word_column(other: Word, word: Word) -> bool:
+def _is_in_nearby_column(other: PdfWord, word: PdfWord) -> bool:
     return other.left < word.left + 200 and other.right > word.left - 200
 
 
-def _get_rule_width(rule: Rule) -> float:
+def _get_rule_width(rule: RuleLine) -> float:
     return rule.right - rule.left
 
 
 def _find_area_between_rules(
-    sheet: Sheet, caption: Caption, top: Rule, flat: list[Rule], stop: float
+    sheet: UprightSheet, caption: CaptionStart, top: RuleLine, flat: list[RuleLine], stop: float
 ) -> TableArea | None:
     """Return the area from a rule below the caption to the last rule of the same width."""
     left, right = top.left - 3, top.right + 3
@@ -351,7 +370,7 @@ def _find_area_between_rules(
         bottom, full = rule.top, full + bool(rows)
     below = group_words_into_rows(_select_words_between(inside, bottom, stop)[:_MOST_BELOW])
     if full < 3:
-        bottom = _find_lower_end(below, bottom, right - left)
+        bottom = _find_table_bottom(below, bottom, right - left)
     elif below and _is_table_row(
         group_words_into_rows(_select_words_between(inside, top.top, bottom)), below[0]
     ):
@@ -362,14 +381,14 @@ def _find_area_between_rules(
     return build_table_area(sheet, replace(top, bottom=bottom), tuple(words))
 
 
-def _select_words_between(words: list[Word], top: float, bottom: float) -> list[Word]:
+def _select_words_between(words: list[PdfWord], top: float, bottom: float) -> list[PdfWord]:
     """Return words whose middles are between two heights; *words* are sorted from the top."""
     first = bisect_right(words, -top, key=lambda word: -get_vertical_middle(word))
     return words[first : bisect_left(words, -bottom, key=lambda word: -get_vertical_middle(word))]
 
 
-def _is_larger_text(rows: list[Row], above: list[Row]) -> bool:
-    """Return whether lines are so much larger that they are text after the table."""
+def _is_larger_text(rows: list[WordRow], above: list[WordRow]) -> bool:
+    """Return whether lines are so much larger that they must be text after the table."""
     if len(rows) < _ROWS or len(above) < _ROWS:
         return False
     words = [word.text for row in rows for word in row.words]
@@ -378,7 +397,7 @@ def _is_larger_text(rows: list[Row], above: list[Row]) -> bool:
     return larger and 10 * numbers < len(words) > 8 * len(rows)
 
 
-def _is_table_row(rows: list[Row], row: Row) -> bool:
+def _is_table_row(rows: list[WordRow], row: WordRow) -> bool:
     """Return whether a row below the last rule belongs to the table."""
     if len(rows) < 3:
         return False
@@ -390,7 +409,7 @@ def _is_table_row(rows: list[Row], row: Row) -> bool:
     )
 
 
-def _find_lower_end(rows: list[Row], bottom: float, width: float) -> float:
+def _find_table_bottom(rows: list[WordRow], bottom: float, width: float) -> float:
     """Return the lower end of a table: at a wide gap, or at lines without a gap."""
     last = bottom
     for row in rows:
@@ -401,7 +420,9 @@ def _find_lower_end(rows: list[Row], bottom: float, width: float) -> float:
     return last
 
 
-def _find_area_without_rules(sheet: Sheet, caption: Caption, stop: float) -> TableArea | None:
+def _find_area_without_rules(
+    sheet: UprightSheet, caption: CaptionStart, stop: float
+) -> TableArea | None:
     """Return an area of lines in columns below a caption."""
     left, right = _find_text_column(sheet, caption.word)
     first = caption.word
@@ -416,17 +437,17 @@ def _find_area_without_rules(sheet: Sheet, caption: Caption, stop: float) -> Tab
     rows = rows[start:]
     if not rows or first.bottom - rows[0].top > _ABOVE * first.size:
         return None
-    bottom = _find_lower_end(rows, rows[0].top, right - left)
+    bottom = _find_table_bottom(rows, rows[0].top, right - left)
     if sum(row.middle > bottom for row in rows) < _ROWS:
         return None
     words = tuple(word for word in inside if bottom <= get_vertical_middle(word) <= rows[0].top)
     if len(words) < 6:
         return None
     box = min(w.left for w in words), bottom, max(w.right for w in words), rows[0].top
-    return build_table_area(sheet, Rule(*box), words)
+    return build_table_area(sheet, RuleLine(*box), words)
 
 
-def _find_text_column(sheet: Sheet, word: Word) -> tuple[float, float]:
+def _find_text_column(sheet: UprightSheet, word: PdfWord) -> tuple[float, float]:
     """Return the left and right end of the text column that contains a word."""
     left = min(one.left for one in sheet.words)
     right = max(one.right for one in sheet.words)

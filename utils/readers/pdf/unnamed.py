@@ -1,4 +1,4 @@
-"""Find tables without a caption on their page: in grids, in continued boxes, in columns."""
+"""Find tables without a caption: in grids, in continued boxes, in aligned columns."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from collections.abc import Iterator, Sequence
 from .frames import find_drawn_boxes
 from .notes import has_continued_line
 from .rows import (
-    Row,
     TableArea,
+    WordRow,
     are_prose_rows,
-    collect_words_in_box,
+    build_area_from_box,
     get_vertical_middle,
     group_words_into_rows,
 )
-from .rules import Rule
-from .words import Sheet, Word
+from .rules import RuleLine
+from .words import PdfWord, UprightSheet
 
 _ROWS = 3  # of cells at least
 _LINES = 5  # without rules, fewer lines in columns may be anything
@@ -32,11 +32,11 @@ _NUMBER = re.compile(r"[-\u2212\u2013\u2014]$|[-\u2212\u2013<>\u2264\u2265~=+\xb
 
 
 def iterate_uncaptioned_areas(
-    sheet: Sheet, framed: Sequence[TableArea], figures: Sequence[Word]
+    sheet: UprightSheet, framed: Sequence[TableArea], figures: Sequence[PdfWord]
 ) -> Iterator[TableArea]:
     """Yield areas of tables without captions, the surest first."""
     if any("ontinue" in word.text for word in sheet.words):
-        boxed = (collect_words_in_box(sheet, box) for box in find_drawn_boxes(sheet.rules))
+        boxed = (build_area_from_box(sheet, box) for box in find_drawn_boxes(sheet.rules))
         yield from (area for area in boxed if area and has_continued_line(area))
     for area in framed:
         if not _is_figure_area(sheet, area, figures) and _is_framed_table(sheet, area):
@@ -44,9 +44,9 @@ def iterate_uncaptioned_areas(
 
 
 def iterate_column_areas(
-    sheet: Sheet, taken: set[int], figures: Sequence[Word]
+    sheet: UprightSheet, taken: set[int], figures: Sequence[PdfWord]
 ) -> Iterator[TableArea]:
-    """Yield lines in columns, mostly numbers, outside all tables and figures."""
+    """Yield areas of lines in columns, mostly numbers, outside all tables and figures."""
     rows = group_words_into_rows(word for word in sheet.words if word.start not in taken)
     start = 0
     while start < len(rows):
@@ -74,18 +74,20 @@ def iterate_column_areas(
             end += 1
         words = [word for row in rows[start:end] for word in row.words]
         left, right = min(word.left for word in words), max(word.right for word in words)
-        area = collect_words_in_box(sheet, Rule(left, rows[end - 1].bottom, right, rows[start].top))
+        area = build_area_from_box(
+            sheet, RuleLine(left, rows[end - 1].bottom, right, rows[start].top)
+        )
         if area and not _is_figure_area(sheet, area, figures):
             yield area
         start = end
 
 
-def _is_near_previous_row(rows: list[Row], first: int, at: int) -> bool:
+def _is_near_previous_row(rows: list[WordRow], first: int, at: int) -> bool:
     """Return whether a row is as near to the one before as lines of a table are."""
     return at == first or rows[at - 1].middle - rows[at].middle < _NEAR * rows[at].size
 
 
-def _is_row_of_cells(row: Row) -> bool:
+def _is_row_of_cells(row: WordRow) -> bool:
     texts = [piece[0].text for piece in row.pieces]
     numbers = sum(bool(_NUMBER.match(text)) for text in texts)
     telling = [text for text in texts if text not in _NOTHING]
@@ -100,7 +102,7 @@ def has_running_text(area: TableArea) -> bool:
     return long > _TEXT * len(rows)
 
 
-def _is_figure_area(sheet: Sheet, area: TableArea, figures: Sequence[Word]) -> bool:
+def _is_figure_area(sheet: UprightSheet, area: TableArea, figures: Sequence[PdfWord]) -> bool:
     """Return whether words are drawn twice, or a caption below names a figure."""
     places = Counter((word.text, round(word.left), round(word.bottom)) for word in area.words)
     if sum(count - 1 for count in places.values()) > _TWICE * len(area.words):
@@ -113,8 +115,8 @@ def _is_figure_area(sheet: Sheet, area: TableArea, figures: Sequence[Word]) -> b
     )
 
 
-def _is_separated_from_caption(sheet: Sheet, area: TableArea, caption: Word) -> bool:
-    """Return whether text is between a field of cells and a caption below it."""
+def _is_separated_from_caption(sheet: UprightSheet, area: TableArea, caption: PdfWord) -> bool:
+    """Return whether text is between an area of cells and a caption below it."""
     between = [
         word
         for word in sheet.words
@@ -124,7 +126,7 @@ def _is_separated_from_caption(sheet: Sheet, area: TableArea, caption: Word) -> 
     return are_prose_rows(group_words_into_rows(between), area.right - area.left)
 
 
-def _is_framed_table(sheet: Sheet, area: TableArea) -> bool:
+def _is_framed_table(sheet: UprightSheet, area: TableArea) -> bool:
     """Return whether a frame without a caption contains all rows of cells near it."""
     rows = group_words_into_rows(area.words)
     near = 1.5 * rows[0].size

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from .characters import Box, PageCharacters
 from .lines import BROKEN
-from .rules import Rule, box_to_rule, iterate_drawn_lines
+from .rules import RuleLine, box_to_rule, iterate_drawn_lines
 
 _MOST_RULES = 1500
 _NEAR = 1.0  # points: no gap between two words of any size
@@ -25,7 +25,7 @@ DOTTED = re.compile(r"[._\u2026\-]{12,}")  # a rule that is written
 _UNBROKEN = re.compile(r"\S+")
 
 
-class _SingleCharacters(dict[int, str]):
+class _CharacterByCode(dict[int, str]):
     """A map from codes to single characters; a missing code becomes a space."""
 
     def __missing__(self, code: int) -> str:
@@ -34,11 +34,11 @@ class _SingleCharacters(dict[int, str]):
         return written
 
 
-_WRITTEN = _SingleCharacters(dict.fromkeys(BROKEN, "-"))
+_WRITTEN = _CharacterByCode(dict.fromkeys(BROKEN, "-"))
 _UNWRITTEN = re.compile(f"[\0-\x1f\ud800-\udfff{''.join(map(chr, BROKEN))}]")
 
 
-class Word(NamedTuple):
+class PdfWord(NamedTuple):
     """A word with its box, as tall as its font, and the indices of its characters.
 
     ``text`` has one character for each code of the page, before signs and powers are corrected.
@@ -64,20 +64,20 @@ class Word(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
-    """All words of one direction on a page, and its rules, rotated to be upright."""
+class UprightSheet:
+    """All words of one direction on a page, and the page's rules, rotated to be upright."""
 
-    words: tuple[Word, ...]
-    rules: tuple[Rule, ...]
+    words: tuple[PdfWord, ...]
+    rules: tuple[RuleLine, ...]
 
 
-def build_upright_sheets(page: Any, characters: PageCharacters) -> list[Sheet]:
+def build_upright_sheets(page: Any, characters: PageCharacters) -> list[UprightSheet]:
     """Return the upright page, and the page rotated for text that runs up or down."""
     boxes = characters.get_boxes()
     written = _UNWRITTEN.sub(lambda found: _WRITTEN[ord(found[0])], characters.text)
-    by_turn: dict[int, list[Word]] = {}
+    by_turn: dict[int, list[PdfWord]] = {}
     spans = list(_iterate_word_spans(written, boxes))
-    faces = characters.get_faces([start for start, _ in spans])
+    faces = characters.get_font_faces([start for start, _ in spans])
     for (start, end), face in zip(spans, faces, strict=True):
         turn = _get_word_rotation(characters, boxes, start, end)
         placed = [_rotate_box(box, turn) for box in boxes[start:end]] if turn else boxes[start:end]
@@ -86,20 +86,20 @@ def build_upright_sheets(page: Any, characters: PageCharacters) -> list[Sheet]:
         by_turn.setdefault(turn, []).append(_build_word(written, placed, start, end))
     drawn = list(islice(iterate_drawn_lines(page), _MOST_RULES)) if by_turn else []
     return [
-        Sheet(
+        UprightSheet(
             tuple(word for word in words if not DOTTED.fullmatch(word.text)),
             (
                 *(box_to_rule(_rotate_box(box, turn)) for box in drawn),
-                *(_word_to_rule(word) for word in words if DOTTED.fullmatch(word.text)),
+                *(_convert_dots_to_rule(word) for word in words if DOTTED.fullmatch(word.text)),
             ),
         )
         for turn, words in by_turn.items()
     ]
 
 
-def _word_to_rule(word: Word) -> Rule:
-    """Return a rule made of dots or dashes."""
-    return Rule(word.left, word.bottom, word.right, word.bottom)
+def _convert_dots_to_rule(word: PdfWord) -> RuleLine:
+    """Return the rule that a word of dots or dashes forms."""
+    return RuleLine(word.left, word.bottom, word.right, word.bottom)
 
 
 def _iterate_word_spans(written: str, boxes: Sequence[Box]) -> Iterator[tuple[int, int]]:
@@ -116,7 +116,7 @@ def _iterate_word_spans(written: str, boxes: Sequence[Box]) -> Iterator[tuple[in
 
 
 def _is_word_gap(before: Box, here: Box) -> bool:
-    """Return whether two neighbouring characters belong to two words without a space."""
+    """Return whether two neighbouring characters belong to different words without a space."""
     left, bottom, right, top = before
     height = max(min(top - bottom, right - left + 8), 4)
     beside = max(here[0] - right, left - here[2])
@@ -145,9 +145,9 @@ def _rotate_box(box: Box, turn: int) -> Box:
     return (-top, left, -bottom, right) if turn else box
 
 
-def _build_word(written: str, placed: Sequence[Box], start: int, end: int) -> Word:
+def _build_word(written: str, placed: Sequence[Box], start: int, end: int) -> PdfWord:
     lefts, bottoms, rights, tops = zip(*placed, strict=True)
     heights = list(map(sub, tops, bottoms))
     tallest = heights.index(max(heights))
     bottom, top = bottoms[tallest], tops[tallest]
-    return Word(written[start:end], min(lefts), bottom, max(rights), top, start, end)
+    return PdfWord(written[start:end], min(lefts), bottom, max(rights), top, start, end)

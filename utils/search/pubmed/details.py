@@ -17,7 +17,7 @@ from ...errors import BadContent, BadRequest, NotFound, PaperError, SourceMiss
 from ...http import Web
 from ...model.identifiers import Ids
 from ...model.paper import Author, Paper
-from ...readers.pubmed_articles import CompleteRecord, get_medline_title, parse_record
+from ...readers.pubmed_articles import CompleteRecord, get_medline_title, parse_complete_record
 from ...sources.eutils import MAX_IDS_PER_REQUEST
 from ...sources.pubmed import (
     Form,
@@ -155,7 +155,7 @@ def to_row(record: str, level: Level, *, mesh: bool, grants: bool) -> dict[str, 
     """
     if level == "medline_text":
         return {"title": get_medline_title(record)}
-    article = parse_record(record)
+    article = parse_complete_record(record)
     if level == "full_xml":
         return {"title": article.paper.title}
     shown = _to_full_row(article) if level == "abstract_plus" else _to_citation_row(article)

@@ -16,7 +16,7 @@ from ...errors import BadRequest, NotAvailable, NotConfigured, NotFound, SourceM
 from ...http import Web
 from ...model.identifiers import Ids
 from ...model.paper import Paper, get_field_names
-from ...model.tabular import Table, Tabular
+from ...model.tabular import Table, TabularResult
 from ...sources.europepmc import Kind, LinkedPaper
 from ...sources.eutils_services import Link, LinkName, fetch_paper_links
 from ...sources.pubmed import fetch_papers
@@ -51,7 +51,7 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True)
-class Relations(Tabular):
+class Relations(TabularResult):
     """A page of a list, the list's length, and the site it is from.
 
     ``next_start`` is where the next page begins; None at the end of what the site shows.
