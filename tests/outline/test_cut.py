@@ -41,7 +41,7 @@ def table(rows: int) -> str:
 def check(text: str, made: list[Passage]) -> None:
     for passage in made:
         there = text[passage.start : passage.end]
-        assert passage.text.endswith(there)
+        assert passage.text == there
         assert there == there.strip()
         assert there
     assert [passage.ordinal for passage in made] == list(range(len(made)))
@@ -188,12 +188,14 @@ def test_paragraphs_stay_whole_where_they_fit() -> None:
 def test_a_long_table_is_cut_by_rows_and_every_piece_says_what_they_are() -> None:
     text, made = paper_of(f"## Results\n\n{table(120)}")
     assert len(made) > 3
+    lead = "**Table 1.** Weights of all mice."
+    assert made[0].text.startswith(f"{lead}\n\n| Mouse | Weight | Age |\n| --- | --- | --- |\n")
+    assert made[0].section == "Results"
+    for passage in made[1:]:
+        assert passage.section == f"Results > {lead} | Mouse | Weight | Age |"
     for passage in made:
-        assert passage.text.startswith(
-            "**Table 1.** Weights of all mice.\n\n| Mouse | Weight | Age |"
-        )
-        assert "\n| --- | --- | --- |\n" in passage.text
-        assert estimate_tokens(passage.text) <= MOST
+        assert passage.text == text[passage.start : passage.end]
+        assert estimate_tokens(passage.embedding_text) <= MOST + 20  # with the title
     rows = re.findall(r"\| mouse \d+ \| [\d.]+ \| \d+ \|", "\n".join(p.text for p in made))
     assert len(rows) == len(set(rows)) == 120
     assert text[made[1].start :].startswith("| mouse ")

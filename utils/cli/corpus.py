@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..model.passage import Passage
 
 NOT_VERBATIM = 1
+_SECTION_MAX_CHARS = 200  # of a piece of a table, the section names all columns
 _SNIPPET_MAX_CHARS, _CHARS_BEFORE = 320, 40
 _TABLES = ("kinds", "years", "synced")
 
@@ -258,7 +259,8 @@ def _format_hit(number: int, found: ScoredPassage, query: str) -> str:
 def _describe_location(found: Passage | Quotation) -> str:
     """Return section, file, block and characters; without a file, those of title and abstract."""
     anchor = getattr(found, "anchor", "")
-    where = filter(None, (one_line(found.section), found.file or "record", anchor))
+    section = one_line(found.section)[:_SECTION_MAX_CHARS]
+    where = filter(None, (section, found.file or "record", anchor))
     return f"{' · '.join(where)} [{found.start}:{found.end}]"
 
 

@@ -30,7 +30,7 @@ from .blocks import (
     split_sections,
 )
 
-RULES_VERSION = 2
+RULES_VERSION = 3
 """The version of these rules; after a change of it `index` cuts everything again."""
 LEAST, MOST = 250, 400
 OVERLAP_TOKENS = 60
@@ -45,8 +45,8 @@ class UnsplitSpan(NamedTuple):
     """A sentence, list item, table or formula, which is never split between passages.
 
     ``opens`` is True at the start of a paragraph; only ``prose`` is repeated in the next passage.
-    ``lead`` is put before the rows of a table that begins in another passage; such an atom is a
-    passage of its own.
+    ``lead`` is the caption and header of a table that begins in another passage, to be named with
+    the section. A span that is ``alone`` is a passage of its own.
     """
 
     start: int
@@ -59,7 +59,7 @@ class UnsplitSpan(NamedTuple):
 
 
 class PassageSpan(NamedTuple):
-    """The span of a future passage, and the text to put before it."""
+    """The span of a future passage, and what to add to the name of its section."""
 
     start: int
     end: int
@@ -87,9 +87,8 @@ def split_into_passages(
     Returns
     -------
     list of Passage
-        In reading order. Each is exactly ``text[start:end]``, except the later pieces of a long
-        table: these begin with its caption and header, and ``text[start:end]`` contains only their
-        rows.
+        In reading order. Each is exactly ``text[start:end]``. The ``section`` of a later piece of a
+        long table names its caption and header, too.
     """
     parts = (
         _join_short_section_groups(split_sections(text, find_body_start(text)), text)
@@ -102,10 +101,8 @@ def split_into_passages(
         slug = _to_section_slug(paths[0])
         for stretch in _pack_spans_into_passages(atoms):
             numbers[slug] += 1
-            words, section = (
-                stretch.lead + text[stretch.start : stretch.end],
-                _format_section_path(paths),
-            )
+            words = text[stretch.start : stretch.end]
+            section = " > ".join(filter(None, (_format_section_path(paths), stretch.lead)))
             passage = Passage(
                 paper=paper,
                 chunk_id=f"{slug}-{numbers[slug]}",
@@ -215,7 +212,7 @@ def _split_text_into_sentences(
 
 
 def _split_table_rows(text: str, block: Block) -> Iterator[UnsplitSpan]:
-    """Yield the rows of a long table; each piece after the first repeats caption and header."""
+    """Yield the rows of a long table; pieces after the first lead with caption and header."""
     rows = split_block_items(text, block)
     head = next((n + 1 for n, (a, b) in enumerate(rows[:6]) if _is_separator_row(text[a:b])), 1)
     first = block.start if block.caption >= 0 else rows[0][0]
@@ -245,11 +242,12 @@ def _split_long_row(text: str, start: int, end: int, room: int) -> Iterable[tupl
 
 
 def _build_table_heading(text: str, block: Block, rows: int, end: int) -> str:
-    """Return the caption and header to repeat before a piece of a table, shortened if long."""
-    lead = ""
-    if block.caption >= 0:
-        lead = _shorten_to_tokens(text, block.start, rows, _LEAD_TOKENS // 2) + "\n\n"
-    return lead + _shorten_to_tokens(text, rows, end, _LEAD_TOKENS) + "\n"
+    """Return the caption and header of a table in one line, shortened if long."""
+    caption = _shorten_to_tokens(text, block.start, rows, _LEAD_TOKENS // 2)
+    named = (line for line in text[rows:end].splitlines() if not _is_separator_row(line))
+    head = "\n".join(named)
+    columns = _shorten_to_tokens(head, 0, len(head), _LEAD_TOKENS)
+    return " ".join(f"{caption if block.caption >= 0 else ''} {columns}".split())
 
 
 def _shorten_to_tokens(text: str, start: int, end: int, most: int) -> str:
