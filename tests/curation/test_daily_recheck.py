@@ -10,6 +10,7 @@ from tests.clock import Clock
 from tests.curation.test_text_recheck import Happen, make_paper
 from tests.world import World
 from utils import Library, cli
+from utils.curation import daily_recheck
 from utils.curation.daily_recheck import find_due_texts
 from utils.library import maintenance
 
@@ -98,6 +99,22 @@ def test_it_can_be_switched_off(
     assert find_due_texts(library.ladder) == []
     assert len(world.requests) == before
     assert not (library.shelf.folder / ".papershelf" / "recheck.db").exists()
+
+
+def test_a_shelf_without_due_papers_is_looked_through_once_a_day(
+    shelf: Shelf, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[int] = []
+    look = daily_recheck.list_lacking_files
+    monkeypatch.setattr(
+        daily_recheck, "list_lacking_files", lambda *given: looks.append(1) or look(*given)
+    )
+    library = shelf(50)
+    assert [count_asked(library) for _ in range(3)] == [0, 0, 0]
+    assert len(looks) == 1
+    clock.sleep(15 * DAY_S)
+    assert [count_asked(library) for _ in range(3)] == [5, 0, 0]
+    assert len(looks) == 2
 
 
 def test_an_index_that_does_not_answer_is_asked_again_on_the_next_day(

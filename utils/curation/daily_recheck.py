@@ -30,6 +30,7 @@ log = logging.getLogger(__name__)
 _RECENT_DAYS, _OLD_DAYS = 14, 28
 _OLD_AGE_DAYS = 3 * 365  # since publication
 _MAX_OPENING_DAYS = 90  # a copy may appear elsewhere before an embargo ends
+_NEXT_LOOK = ""  # in place of a file: the day on which the shelf is looked through again
 _UNDECIDED = {"could_not_tell", "postponed"}
 _SCHEMAS = (
     "CREATE TABLE IF NOT EXISTS due (file TEXT PRIMARY KEY, day TEXT NOT NULL) WITHOUT ROWID",
@@ -78,7 +79,7 @@ def _choose_due_files(ladder: Ladder) -> list[str]:
     with _open_schedule(ladder) as db:
         days: dict[str, str] = dict(db.execute("SELECT file, day FROM due"))
         is_full = _count_chosen(db, today) >= most
-    if is_full:
+    if is_full or days.get(_NEXT_LOOK, "") > today:
         return []
 
     def is_due(stored: StoredPaper) -> bool:
@@ -94,7 +95,8 @@ def _choose_due_files(ladder: Ladder) -> list[str]:
         held = {file for (file,) in db.execute("SELECT file FROM due WHERE day > ?", (today,))}
         count = _count_chosen(db, today)
         chosen = [file for file in files if file not in held][: max(0, most - count)]
-        db.executemany("INSERT OR REPLACE INTO due VALUES (?, ?)", [(f, tomorrow) for f in chosen])
+        entries = chosen if count + len(chosen) >= most else [*chosen, _NEXT_LOOK]
+        db.executemany("INSERT OR REPLACE INTO due VALUES (?, ?)", [(f, tomorrow) for f in entries])
         db.execute("DELETE FROM chosen")
         db.execute("INSERT INTO chosen VALUES (?, ?)", (today, count + len(chosen)))
     return chosen
