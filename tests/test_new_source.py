@@ -171,8 +171,8 @@ def test_a_source_is_known_everywhere_by_one_file_and_one_line(seen):
 def test_a_style_is_known_everywhere_by_one_file_and_one_line(copy, world, tmp_path):
     styles = copy / "utils/citations"
     shutil.copy(styles / "csl/apa.csl", styles / "csl/house-style.csl")
-    line = '    "house": Style("house", "house-style", "expanded"),\n'
-    inserted(styles / "styles.py", '    "vancouver": Style(', line)
+    line = '    "house": StyleOptions("house", "house-style", "expanded"),\n'
+    inserted(styles / "styles.py", '    "vancouver": StyleOptions(', line)
     look = """
 import json, sys
 from utils import Library
