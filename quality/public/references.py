@@ -47,7 +47,7 @@ from utils.http import Web
 from utils.judges.titles import count_distinctive_words, split_title_words
 from utils.lists.described import parse_author_name, split_author_names
 from utils.manuscript.printed import parse_printed_reference
-from utils.manuscript.printed_comparison import find_title
+from utils.manuscript.printed_comparison import find_title_in_entry
 from utils.manuscript.printed_entries import extract_printed_fields
 from utils.manuscript.references import CheckedReference, check_references
 from utils.model.identifiers import Ids
@@ -117,7 +117,7 @@ def measure_likeness(citation: str, title: str) -> float:
 
     It is 0 behind another title: there a citation names the book or journal.
     """
-    span = find_title(citation, title)
+    span = find_title_in_entry(citation, title)
     if span is None or _OTHER_TITLE.search(citation[: span.start]):
         return 0.0
     ours, theirs = split_title_words(citation[span.start : span.end]), split_title_words(title)

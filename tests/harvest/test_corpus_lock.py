@@ -10,7 +10,7 @@ from utils import Library
 from utils.errors import BadRequest
 from utils.harvest.corpus_lock import compare_with_lock, open_lock_job
 from utils.harvest.jobs import Harvest
-from utils.reports import Lock, read_lock
+from utils.reports import CorpusLock, read_lock
 
 BRANCHES = ("pmc_cloud", "publisher_html", "unpaywall_pdf", "paywall")
 
@@ -145,4 +145,4 @@ def test_a_lock_of_an_older_version_is_read_without_its_reasons(library, world, 
 
 def test_a_lock_without_papers_is_no_harvest(library):
     with pytest.raises(BadRequest):
-        open_lock_job(Lock("q", "q", "2026-01-01", ()), library.ladder)
+        open_lock_job(CorpusLock("q", "q", "2026-01-01", ()), library.ladder)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.world import Record, World
 from utils import Library
-from utils.manuscript.checking import Check
+from utils.manuscript.checking import ManuscriptCheck
 
 _TEXT = {"pmc_cloud", "pmc_cloud_versions"}
 
@@ -31,7 +31,7 @@ def _markdown(folder: Path, body: str, bib: str) -> Path:
     return manuscript
 
 
-def _statuses(checked: Check) -> dict[str, str]:
+def _statuses(checked: ManuscriptCheck) -> dict[str, str]:
     return {one.reference.key: one.status for one in checked.references}
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from utils.manuscript.printed_comparison import compare_printed, is_same_work
+from utils.manuscript.printed_comparison import find_printed_differences, is_entry_of_paper
 from utils.manuscript.printed_entries import extract_printed_fields
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
@@ -21,7 +21,7 @@ RECORD = Paper(
 
 
 def differences(words: str, record: Paper = RECORD) -> list[str]:
-    return [one.partition(":")[0] for one in compare_printed(words, record)]
+    return [one.partition(":")[0] for one in find_printed_differences(words, record)]
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def differences(words: str, record: Paper = RECORD) -> list[str]:
     ],
 )
 def test_a_reference_in_any_style_agrees_with_its_record(words: str) -> None:
-    assert is_same_work(words, RECORD)
+    assert is_entry_of_paper(words, RECORD)
     assert not differences(words)
 
 
@@ -73,7 +73,7 @@ def test_a_reference_in_any_style_agrees_with_its_record(words: str) -> None:
     ],
 )  # fmt: skip
 def test_the_changed_field_is_named(words: str, field: str) -> None:
-    assert is_same_work(words, RECORD)
+    assert is_entry_of_paper(words, RECORD)
     assert differences(words) == [field]
 
 
@@ -86,7 +86,7 @@ def test_the_changed_field_is_named(words: str, field: str) -> None:
     ],
 )
 def test_another_work_is_not_the_record(words: str) -> None:
-    assert not is_same_work(words, RECORD)
+    assert not is_entry_of_paper(words, RECORD)
 
 
 @pytest.mark.parametrize(

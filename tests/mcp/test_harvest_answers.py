@@ -13,7 +13,7 @@ from utils import Library
 from utils.mcp import build
 from utils.mcp.harvests import Status
 from utils.model.job import Coverage, Job, JobCounts, SiteWait
-from utils.reports.coverage import Page
+from utils.reports.coverage import HarvestPage
 
 pytestmark = pytest.mark.anyio
 LOST = [f"10.1000/nowhere.{number}" for number in range(1, 26)]
@@ -40,7 +40,7 @@ def test_who_is_waited_for_and_until_when_is_said():
     )
     slow = SiteWait("r.jina.ai", 1200, "2026-11-24T11:00:00+00:00")
     job = Job("cells-1", "cells", counts=JobCounts(requested=2000, pending=1203), waits=(out, slow))
-    status = Status(job, "running", Coverage(), 3700.4, "", "", Page([], None))
+    status = Status(job, "running", Coverage(), 3700.4, "", "", HarvestPage([], None))
     assert status.to_row()["waits"] == [
         {
             "site": "doi.org",
@@ -52,20 +52,20 @@ def test_who_is_waited_for_and_until_when_is_said():
         {"site": "r.jina.ai", "papers": 1200, "until": slow.until},
     ]
     assert status.to_row()["eta_s"] == 3700
-    stopped = Status(job, "interrupted", Coverage(), None, "", "", Page([], None))
+    stopped = Status(job, "interrupted", Coverage(), None, "", "", HarvestPage([], None))
     assert "doi.org" not in str(stopped.to_row())
 
 
 def test_what_nobody_knows_is_not_made_up():
     job = Job("cells-1", "cells", counts=JobCounts(requested=2, pending=2))
-    status = Status(job, "running", Coverage(), None, "", "", Page([], None))
+    status = Status(job, "running", Coverage(), None, "", "", HarvestPage([], None))
     assert status.to_row()["eta_s"] is None
 
 
 def test_many_sources_and_reasons_are_bounded_and_add_up():
     many = {f"reason_{number:02}": 40 - number for number in range(30)}
     job = Job("cells-1", "cells", counts=JobCounts(requested=sum(many.values())))
-    row = Status(job, "done", Coverage(many, many), None, "", "", Page([], None)).to_row()
+    row = Status(job, "done", Coverage(many, many), None, "", "", HarvestPage([], None)).to_row()
     for table in (row["sources"], row["reasons"]):
         assert len(table) == 13
         assert sum(table.values()) == sum(many.values())

@@ -12,7 +12,7 @@ from utils.harvest.jobs import Harvest
 from utils.mcp import build
 from utils.mcp.harvests import Harvests, Status
 from utils.model.job import Coverage, Job, JobCounts
-from utils.reports.coverage import Page
+from utils.reports.coverage import HarvestPage
 from utils.shelf.ledger import Ledger
 
 pytestmark = pytest.mark.anyio
@@ -78,7 +78,7 @@ async def test_progress_only_ever_grows(client, library, world, monkeypatch):
         now = stages.pop(0) if stages else JobCounts(requested=9)
         state = "running" if stages else "done"
         job = Job(job_id, "nine", counts=now)
-        return Status(job, state, Coverage(), None, "", "", Page([], None))
+        return Status(job, state, Coverage(), None, "", "", HarvestPage([], None))
 
     monkeypatch.setattr(Harvests, "get_status", status)
     monkeypatch.setattr("utils.mcp.harvests.time.monotonic", lambda: 0.0)

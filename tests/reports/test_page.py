@@ -17,8 +17,8 @@ from utils.model.identifiers import Ids
 from utils.model.job import Harvested, Job
 from utils.model.paper import Attempt, Notice, Paper
 from utils.reports import write_report
-from utils.reports.figures import Figures
-from utils.reports.labels import get_reason
+from utils.reports.figures import HarvestFigures
+from utils.reports.labels import get_missing_reason
 from utils.reports.page import list_next_steps
 
 ATTACK = "</style></title><script>alert(1)</script><img src=https://evil.example/x onerror='a()'>\""
@@ -240,19 +240,19 @@ def test_a_route_is_asked_for_a_paper_once_and_not_when_it_was_passed_over() -> 
     ids, passed_over = Ids(pmid="1"), bulk_harvest._PASSED_OVER
     brought = [Attempt("unpaywall", outcome) for outcome in ("paywall", "not_offered", "saved")]
     silent = [Attempt("unpaywall", "unreachable", passed_over), Attempt("doi", "skipped", "no doi")]
-    figures = Figures()
-    figures.add(Harvested(1, "1", "full_text", Paper(ids), attempts=tuple(brought)))
-    figures.add(Harvested(2, "2", "abstract", Paper(ids), attempts=tuple(silent)))
+    figures = HarvestFigures()
+    figures.add_paper(Harvested(1, "1", "full_text", Paper(ids), attempts=tuple(brought)))
+    figures.add_paper(Harvested(2, "2", "abstract", Paper(ids), attempts=tuple(silent)))
     assert {route: dict(outcomes) for route, outcomes in figures.routes.items()} == {
         "unpaywall": {"saved": 1}
     }
 
 
 def test_what_may_pass_is_tried_again_by_the_reasons_there_are() -> None:
-    figures = Figures()
+    figures = HarvestFigures()
     for number, reason in enumerate(("error_page", "paywall", "unreachable"), 1):
         row = Harvested(number, "", "abstract", Paper(Ids(pmid=str(number))), reason=reason)
-        figures.add(row)
+        figures.add_paper(row)
     [step] = [one for one in list_next_steps(invented.job(), figures) if "temporary" in one.title]
     assert step.words.startswith("2 papers ")
     assert step.command.endswith(" --retry unreachable,error_page")
@@ -260,4 +260,4 @@ def test_what_may_pass_is_tried_again_by_the_reasons_there_are() -> None:
 
 @pytest.mark.parametrize("reason", sorted(OUTCOMES - {"abstract", "record"}))
 def test_whatever_a_paper_ends_as_has_words(reason: str) -> None:
-    assert get_reason(reason).meaning != get_reason("unforeseen").meaning
+    assert get_missing_reason(reason).meaning != get_missing_reason("unforeseen").meaning

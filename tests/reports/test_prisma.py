@@ -16,22 +16,22 @@ from tests.reports import invented
 from tests.reports.r_prisma import read_as_r_does
 from utils.model.job import Job, JobCounts, JobSearch
 from utils.reports import write_report
-from utils.reports.figures import Figures
+from utils.reports.figures import HarvestFigures
 from utils.reports.prisma import (
     TO_FILL,
-    Flow,
-    Numbers,
-    build_flow,
-    count_harvest,
+    PrismaFlow,
+    PrismaNumbers,
+    build_prisma_flow,
+    count_harvest_numbers,
     merge_reviewers_numbers,
     render_r_table,
     render_svg,
 )
-from utils.reports.prisma.layout import compute_layout, measure_text
+from utils.reports.prisma.layout import compute_layout, measure_text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 KINDS = [(False, False), (False, True), (True, False), (True, True)]
-FULL = Numbers(
+FULL = PrismaNumbers(
     databases=(("PubMed", 1203), ("Europe PMC", 998), ("Embase (Ovid)", 2210)),
     registers=(("ClinicalTrials.gov", 45),),
     duplicates=900,
@@ -84,24 +84,26 @@ UPDATED = [
 ]
 
 
-def counted(n: int, pending: float = 0.0) -> Figures:
-    figures = Figures()
+def counted(n: int, pending: float = 0.0) -> HarvestFigures:
+    figures = HarvestFigures()
     for row in invented.rows(n, pending=pending):
-        figures.add(row)
+        figures.add_paper(row)
     return figures
 
 
-def made(figures: Figures | None = None, **changes: Any) -> Flow:
-    return build_flow(count_harvest(invented.job(**changes), figures or counted(1000)))
+def made(figures: HarvestFigures | None = None, **changes: Any) -> PrismaFlow:
+    return build_prisma_flow(
+        count_harvest_numbers(invented.job(**changes), figures or counted(1000))
+    )
 
 
-def n(flow: Flow) -> dict[str, int | None]:
-    return {count.name: count.n for count in flow.list_counts()}
+def n(flow: PrismaFlow) -> dict[str, int | None]:
+    return {count.name: count.n for count in flow.iterate_counts()}
 
 
 @pytest.mark.parametrize(("updated", "other"), KINDS)
 def test_each_template_has_the_official_words(updated: bool, other: bool) -> None:
-    empty = build_flow(Numbers(), updated=updated, other=other)
+    empty = build_prisma_flow(PrismaNumbers(), updated=updated, other=other)
     words = [
         tuple(filter(None, (box.heading, *(count.words for count in box.counts))))
         for box in empty.boxes
@@ -126,7 +128,7 @@ def test_each_template_has_the_official_words(updated: bool, other: bool) -> Non
 def test_arrows_lead_where_the_templates_have_them(updated: bool, other: bool) -> None:
     arrows = {
         (one.start, one.end)
-        for one in compute_layout(build_flow(FULL, updated=updated, other=other)).arrows
+        for one in compute_layout(build_prisma_flow(FULL, updated=updated, other=other)).arrows
     }
     wanted = {("box2", "box3"), ("box2", "box4"), ("box4", "box5"), ("box4", "box6")}
     wanted |= {("box6", "box7"), ("box6", "box8"), ("box8", "box9"), ("box8", "box10")}
@@ -139,17 +141,17 @@ def test_arrows_lead_where_the_templates_have_them(updated: bool, other: bool) -
 
 
 def test_the_numbers_choose_the_template() -> None:
-    assert build_flow(FULL).template.endswith("databases, registers and other sources")
-    assert "updated" in build_flow(FULL).template
-    alone = build_flow(Numbers(databases=(("PubMed", 1),)))
+    assert build_prisma_flow(FULL).template.endswith("databases, registers and other sources")
+    assert "updated" in build_prisma_flow(FULL).template
+    alone = build_prisma_flow(PrismaNumbers(databases=(("PubMed", 1),)))
     assert "new systematic reviews" in alone.template
     assert alone.template.endswith("databases and registers only")
 
 
 def test_an_updated_review_is_summed_up() -> None:
-    totals = n(build_flow(FULL))
+    totals = n(build_prisma_flow(FULL))
     assert (totals["total_studies"], totals["total_reports"]) == (70, 79)
-    assert not build_flow(FULL).remarks
+    assert not build_prisma_flow(FULL).remarks
 
 
 def test_a_harvest_counts_what_it_knows_and_leaves_the_rest_open() -> None:
@@ -218,18 +220,18 @@ def test_lists_are_not_called_pubmed() -> None:
     ],
 )
 def test_contradictions_are_shown_not_forced(changes: dict[str, int], words: str) -> None:
-    wrong = build_flow(merge_reviewers_numbers(FULL, changes, "x"))
+    wrong = build_prisma_flow(merge_reviewers_numbers(FULL, changes, "x"))
     assert any(words in remark for remark in wrong.remarks)
     assert "Note:" in render_svg(wrong)
-    assert "Note:" not in render_svg(build_flow(FULL))
+    assert "Note:" not in render_svg(build_prisma_flow(FULL))
 
 
 @pytest.mark.parametrize(("updated", "other"), KINDS)
 def test_the_r_package_reads_the_same_numbers(updated: bool, other: bool) -> None:
-    shown = build_flow(FULL, updated=updated, other=other)
+    shown = build_prisma_flow(FULL, updated=updated, other=other)
     read = read_as_r_does(render_r_table(shown))
     lists = {"dbr_excluded", "other_excluded"}
-    for count in shown.list_counts():
+    for count in shown.iterate_counts():
         if count.name not in lists:
             assert read[count.name] == count.n, count.name
             assert read[f"{count.name}_text"] == count.words.rstrip("*")
@@ -251,15 +253,17 @@ def test_what_nobody_told_is_an_empty_cell_and_no_nought() -> None:
 
 
 def test_names_that_would_split_the_cell_do_not() -> None:
-    odd = Numbers(databases=(("Embase, Ovid; 1974 to date", 7),), dbr_excluded=(("a,b;c\nd", 1),))
-    read = read_as_r_does(render_r_table(build_flow(odd)))
+    odd = PrismaNumbers(
+        databases=(("Embase, Ovid; 1974 to date", 7),), dbr_excluded=(("a,b;c\nd", 1),)
+    )
+    read = read_as_r_does(render_r_table(build_prisma_flow(odd)))
     assert read["database_specific_results"] == [("Embase / Ovid / 1974 to date", 7)]
     assert read["dbr_excluded"] == [("a / b / c d", 1)]
 
 
 @pytest.mark.parametrize("title", ["", "<a & b>\x00\ufffe\ud800", "研究" * 300])
 def test_the_drawing_is_valid_xml_that_loads_nothing(title: str) -> None:
-    root = etree.fromstring(render_svg(build_flow(FULL), title).encode())
+    root = etree.fromstring(render_svg(build_prisma_flow(FULL), title).encode())
     assert root.tag == f"{SVG}svg"
     assert {etree.QName(node).localname for node in root.iter()} <= {
         *("svg", "title", "desc", "rect", "text", "tspan", "path"),
@@ -267,7 +271,7 @@ def test_the_drawing_is_valid_xml_that_loads_nothing(title: str) -> None:
     assert not root.xpath("//@href | //@style | //@src")
 
 
-def wordy() -> Numbers:
+def wordy() -> PrismaNumbers:
     """Numbers and names as long as they come."""
     reasons = tuple((f"Reason {at}: not the population of the review" * 2, at) for at in range(20))
     told = {"databases": {"x" * 200: 10**7, "研究" * 40: 3}, "duplicates": 10**6}
@@ -275,18 +279,18 @@ def wordy() -> Numbers:
 
 
 @pytest.mark.parametrize(("updated", "other"), KINDS)
-@pytest.mark.parametrize("numbers", [FULL, Numbers(), wordy()])
+@pytest.mark.parametrize("numbers", [FULL, PrismaNumbers(), wordy()])
 def test_text_stays_in_its_box_and_boxes_apart(
-    updated: bool, other: bool, numbers: Numbers
+    updated: bool, other: bool, numbers: PrismaNumbers
 ) -> None:
-    drawing = compute_layout(build_flow(numbers, updated=updated, other=other))
+    drawing = compute_layout(build_prisma_flow(numbers, updated=updated, other=other))
     areas = []
     for box in drawing.boxes:
         areas.append((box.x, box.y, box.width, box.height))
         for line in box.lines:
             size = 13 if line.style == "text" else 11
             assert box.x < line.x
-            assert line.x + measure_text(line.text, size) <= box.x + box.width
+            assert line.x + measure_text_width(line.text, size) <= box.x + box.width
             assert box.y < line.y - 9
             assert line.y + 4 <= box.y + box.height
     areas += [(bar.x, bar.y, bar.width, bar.height) for bar in drawing.bars]
@@ -301,7 +305,7 @@ def test_text_stays_in_its_box_and_boxes_apart(
 
 @pytest.mark.parametrize(("updated", "other"), KINDS)
 def test_arrows_touch_both_their_boxes_and_cross_none(updated: bool, other: bool) -> None:
-    drawing = compute_layout(build_flow(FULL, updated=updated, other=other))
+    drawing = compute_layout(build_prisma_flow(FULL, updated=updated, other=other))
     boxes = {one.box.name: one for one in drawing.boxes}
     for arrow in drawing.arrows:
         for name, (x, y) in ((arrow.start, arrow.points[0]), (arrow.end, arrow.points[-1])):
@@ -318,7 +322,7 @@ def test_arrows_touch_both_their_boxes_and_cross_none(updated: bool, other: bool
 
 
 def test_an_empty_harvest_has_a_diagram_of_noughts() -> None:
-    numbers = n(build_flow(count_harvest(Job("j", "t"), Figures())))
+    numbers = n(build_prisma_flow(count_harvest_numbers(Job("j", "t"), HarvestFigures())))
     assert set(numbers.values()) == {0, None}
 
 
@@ -395,7 +399,7 @@ def test_the_picture_shows_what_the_drawing_does(updated: bool, other: bool) -> 
 
     from utils.reports.prisma.png import render_png
 
-    shown = build_flow(FULL, updated=updated, other=other)
+    shown = build_prisma_flow(FULL, updated=updated, other=other)
     drawing = compute_layout(shown)
     image = Image.open(io.BytesIO(render_png(shown))).convert("L")
     assert image.size == (round(drawing.width * 3), round(drawing.height * 3))
@@ -418,7 +422,7 @@ def test_the_slide_has_every_box_as_a_shape_and_every_arrow_hung_on_two(
     from utils.reports.prisma.layout import INDENT
     from utils.reports.prisma.pptx import render_pptx
 
-    shown = build_flow(FULL, updated=updated, other=other)
+    shown = build_prisma_flow(FULL, updated=updated, other=other)
     [slide] = Presentation(io.BytesIO(render_pptx(shown, "A review"))).slides
     shapes = {shape.name: shape for shape in slide.shapes}
     for box in shown.boxes:

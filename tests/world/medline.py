@@ -6,10 +6,10 @@ from utils.demo.pubmed_xml import (
     OTHER_KINDS,
     abstract_of,
     dotted,
+    format_date,
+    format_publication_types,
     initials,
     list_authors,
-    list_types,
-    ymd,
 )
 from utils.demo.records import Record, strip_markup
 
@@ -57,8 +57,8 @@ def _book(record: Record) -> str:
         '</PubDate><AuthorList Type="editors"><Author ValidYN="Y"><LastName>Editrix</LastName>'
         "<ForeName>Una</ForeName><Initials>U</Initials></Author></AuthorList></Book>"
         f'<ArticleTitle book="guide" part="{record.pmid}">{dotted(record.title)}</ArticleTitle>'
-        f"<Language>eng</Language>{authors}{list_types(record)}"
-        f"{abstract_of(record)}<ContributionDate>{ymd(record.published)}</ContributionDate>"
+        f"<Language>eng</Language>{authors}{format_publication_types(record)}"
+        f"{abstract_of(record)}<ContributionDate>{format_date(record.published)}</ContributionDate>"
         "</BookDocument><PubmedBookData><History/><PublicationStatus>ppublish"
         f'</PublicationStatus><ArticleIdList><ArticleId IdType="pubmed">{record.pmid}</ArticleId>'
         "</ArticleIdList></PubmedBookData></PubmedBookArticle>"

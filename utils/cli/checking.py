@@ -20,9 +20,9 @@ from .output import pluralize, print_answer, print_note, print_warnings
 
 if TYPE_CHECKING:
     from ..library import Library
-    from ..manuscript.checking import Check
+    from ..manuscript.checking import ManuscriptCheck
     from ..manuscript.references import CheckedReference
-    from ..manuscript.statements import Claim, Statement
+    from ..manuscript.statements import CheckedClaim, Statement
 
 _STATUS_LABELS = {
     "differs": "differs from its record",
@@ -82,7 +82,7 @@ def _check_manuscript(args: argparse.Namespace, library: Library) -> int:
     return checked.status
 
 
-def _write_report(path: Path, checked: Check) -> None:
+def _write_report(path: Path, checked: ManuscriptCheck) -> None:
     from ..manuscript.page import render_check_page
 
     is_page = path.suffix == ".html"
@@ -91,9 +91,9 @@ def _write_report(path: Path, checked: Check) -> None:
     print_note(f"Written: {path}")
 
 
-def _to_lines(checked: Check, *, everything: bool) -> Iterator[str]:
+def _to_lines(checked: ManuscriptCheck, *, everything: bool) -> Iterator[str]:
     for mark, lines in _iterate_findings(checked, everything=everything):
-        reason = checked.accepts(mark)
+        reason = checked.find_acceptance_reason(mark)
         first, *others = lines
         if not reason or everything:
             yield f"{first} [{mark}]" + (f" ACCEPTED: {one_line(reason)}" if reason else "")
@@ -111,7 +111,9 @@ def _to_lines(checked: Check, *, everything: bool) -> Iterator[str]:
         yield f"{many} need full texts that are not on the shelf ({first} …): add --fetch"
 
 
-def _iterate_findings(checked: Check, *, everything: bool) -> Iterator[tuple[str, list[str]]]:
+def _iterate_findings(
+    checked: ManuscriptCheck, *, everything: bool
+) -> Iterator[tuple[str, list[str]]]:
     """Yield each finding to show with its fingerprint."""
     for one in checked.references:
         yield from _describe_reference(one, everything=everything)
@@ -120,7 +122,7 @@ def _iterate_findings(checked: Check, *, everything: bool) -> Iterator[tuple[str
         yield missing.fingerprint, [line]
     for statement in checked.statements:
         for at, claim in enumerate(statement.elements):
-            if everything or claim.differs:
+            if everything or claim.is_different:
                 head = [_describe_statement(statement)] if everything and not at else []
                 yield claim.fingerprint, [*head, *_describe_claim(claim)]
 
@@ -132,7 +134,7 @@ def _describe_reference(
     where = str(one.reference.place) or "the text"
     for kind, said in one.warnings:
         line = f"! {where}: {name} {_WARNING_LABELS[kind]}: {one_line(said)}"
-        yield one.fingerprint_warning(kind), [line]
+        yield one.build_warning_fingerprint(kind), [line]
     if one.status == "verified":
         if everything:
             yield one.fingerprint, [f"✓ {where}: {name} is {one.ids}"]
@@ -149,11 +151,11 @@ def _describe_statement(statement: Statement) -> str:
     told = statement.result.replace("_", " ")
     unread = f"; not read: {', '.join(statement.unread)}" if statement.unread else ""
     words = shorten(one_line(statement.sentence), _SENTENCE)
-    return f"{statement.sign} {statement.place}: {told}{unread}: {words}"
+    return f"{statement.symbol} {statement.place}: {told}{unread}: {words}"
 
 
-def _describe_claim(claim: Claim) -> Iterator[str]:
-    sign = "!" if claim.differs else "=" if claim.outcome == "same" else "?"
+def _describe_claim(claim: CheckedClaim) -> Iterator[str]:
+    sign = "!" if claim.is_different else "=" if claim.outcome == "same" else "?"
     what = f" “{shorten(one_line(claim.what), 80)}”" if claim.what else ""
     yield f"{sign} {claim.place}: {claim.kind}{what} {_OUTCOME_LABELS[claim.outcome]}: {claim.said}"
     if claim.outcome == "same":
@@ -163,7 +165,7 @@ def _describe_claim(claim: Claim) -> Iterator[str]:
         yield f"    nearest, {claim.handle}: {shorten(one_line(claim.passage), _PASSAGE)}"
 
 
-def _summarize_check(checked: Check) -> str:
+def _summarize_check(checked: ManuscriptCheck) -> str:
     many = pluralize(len(checked.references), "reference")
     statements = pluralize(len(checked.statements), "statement")
     results = f" ({_list_counts(checked.results)})" if checked.results else ""

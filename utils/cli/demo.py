@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..demo.internet import Internet
 from ..library import Library
-from ..reports.labels import get_reason
+from ..reports.labels import get_missing_reason
 from ..settings import Settings
 from .output import supports_unicode
 
@@ -63,7 +63,7 @@ def draw_outcome_bars(harvest: Harvest) -> list[str]:
     sign = "█" if supports_unicode() else "#"
     counts = {_NAMES.get(via, via): number for via, number in coverage.sources.items()}
     for reason, number in coverage.reasons.items():
-        counts[f"no text: {get_reason(reason).name}"] = number
+        counts[f"no text: {get_missing_reason(reason).name}"] = number
     width = max(map(len, counts), default=0)
     return [
         f"  {name:<{width}}  {sign * _BAR * number} {number}" for name, number in counts.items()

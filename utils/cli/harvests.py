@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from ..command_line import command_line
 from ..errors import BadRequest, UnknownName
 from ..model.versions import UNPUBLISHED_VERSIONS, VERSION_NAMES
-from ..reports.labels import get_reason
+from ..reports.labels import get_missing_reason
 from ..system.named_files import require_existing_file
 from ..system.plain_text import one_line
 from ..system.process import INTERRUPTED_EXIT_STATUS
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from ..library import Library
     from ..lists.pasted import Entry
     from ..model.job import Job, JobSearch
-    from ..reports import Lock
+    from ..reports import CorpusLock
     from ..sources import Query
 
 _INBOX_MARKS = {"filed": "●", "postponed": "…"}
@@ -225,7 +225,7 @@ def _check_options(args: argparse.Namespace) -> None:
         parse_outcomes(args.retry)  # before PubMed is searched
 
 
-def _open_harvest(args: argparse.Namespace, library: Library, lock: Lock | None) -> Harvest:
+def _open_harvest(args: argparse.Namespace, library: Library, lock: CorpusLock | None) -> Harvest:
     """Return the harvest that the options name; the e-mail address is checked last."""
     from ..harvest.searches import plan_searches
 
@@ -299,7 +299,7 @@ def _parse_sources(args: argparse.Namespace, library: Library) -> tuple[str, ...
     return names if names != ("all",) else tuple(get_default_sites(library.settings))
 
 
-def _read_lock_file(path: Path) -> Lock:
+def _read_lock_file(path: Path) -> CorpusLock:
     from ..reports import read_lock
 
     require_existing_file(path)
@@ -513,7 +513,7 @@ def _print_harvest(harvest: Harvest, as_json: bool, **more: Any) -> None:
     if reasons:
         print_answer("  papers without full text, by reason:")
     for reason, number in reasons.items():
-        print_answer(f"  {number:>7,}  {get_reason(reason).name}")
+        print_answer(f"  {number:>7,}  {get_missing_reason(reason).name}")
     for wait in job.waits if row["state"] == "running" else ():
         print_answer(f"  {wait}")
     for sentence in (*job.notes, *more.get("differences", ())):

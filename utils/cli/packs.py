@@ -115,10 +115,10 @@ def _format_pack(pack: Pack, *, dry_run: bool) -> str:
 
 def _format_reasons(pack: Pack) -> Iterator[str]:
     """Yield why references have no PDF, the most frequent reason first, and what to do."""
-    from ..reports.labels import get_reason
+    from ..reports.labels import get_missing_reason
 
     for name, count in pack.reasons.items():
-        reason = get_reason(name)
+        reason = get_missing_reason(name)
         yield f"{count:,} without a PDF: {reason.name}. {reason.advice}"
 
 

@@ -18,7 +18,7 @@ from ..model.job import find_most_informative_failure
 from ..model.paper import Kind, StoredPaper, Verdict, Version
 from ..model.passage import Anchor
 from ..model.versions import UNPUBLISHED_VERSIONS, VERSION_NAMES, is_request_satisfied
-from ..reports.labels import get_reason, get_route_label
+from ..reports.labels import get_missing_reason, get_route_label
 from ..shelf.listing import SORT_ORDERS
 from ..system.named_files import build_unreadable_error
 from ..system.plain_text import one_line
@@ -364,7 +364,9 @@ def _format_download(ids: Ids, download: Download) -> str:
     for attempt in stored.attempts:
         if attempt.outcome != "skipped":
             sources.setdefault(attempt.outcome, []).append(attempt.source)
-    lines += [f"{get_reason(one).name}: {', '.join(names)}" for one, names in sources.items()]
+    lines += [
+        f"{get_missing_reason(one).name}: {', '.join(names)}" for one, names in sources.items()
+    ]
     if best := find_most_informative_failure(stored.attempts):
-        lines.append(f"→ {get_reason(best.outcome).advice}")
+        lines.append(f"→ {get_missing_reason(best.outcome).advice}")
     return "\n  ".join(lines)

@@ -1,4 +1,4 @@
-"""doi.org: 302 to the publisher's page, 404 for what nobody registered."""
+"""The demo's doi.org: status 302 to the publisher's page, 404 for an unregistered DOI."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def get_landing_page(record: Record, internet: Internet) -> str:
-    """Return the address to which a DOI leads."""
+    """Return the URL to which a DOI leads."""
     if record.journal.title == "arXiv":
         return f"{internet.url('arxiv')}/abs/{record.arxiv}"
     return internet.url(record.site) + get_article_path(record)
 
 
 def doi(call: Call, internet: Internet) -> Reply:
-    """Resolve."""
+    """Return a redirect to the landing page of a DOI, or the page "DOI Not Found"."""
     name = call.path.removeprefix("/")
     record = internet.corpus.by_doi.get(name.lower())
     if record:

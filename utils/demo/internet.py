@@ -1,4 +1,4 @@
-"""A small internet on loopback: the services that the demo asks, over a handful of papers.
+"""A small internet on loopback: the services that the demo needs, with a few papers.
 
 It answers in the real services' forms; the tests' stand-in (``tests/world``) is built on it.
 """
@@ -23,7 +23,7 @@ Service = Callable[[Call, "Internet"], Reply]
 
 
 def cloud(call: Call, internet: Internet) -> Reply:
-    """Answer as PMC's Cloud Service does for an article that it does not hold."""
+    """Return the empty listing of PMC's Cloud Service for an article that it lacks."""
     return text(
         '<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/'
         'doc/2006-03-01/"><Name>pmc-oa-opendata</Name><KeyCount>0</KeyCount><MaxKeys>1000</MaxKeys>'
@@ -41,7 +41,7 @@ HOSTS: Mapping[str, Service] = {
 
 
 class Internet:
-    """The services, and publishers each with a port of its own; opened by ``with``."""
+    """The demo's services, and its publishers each with a port of its own; opened by ``with``."""
 
     def __init__(self) -> None:
         self.corpus = Corpus(PAPERS)
@@ -55,7 +55,7 @@ class Internet:
         return host.url if host else f"{self._services.url}/{name}"
 
     def settings(self) -> dict[str, str | bool]:
-        """Return the settings that lead every request here, also those to services it lacks."""
+        """Return settings that direct every request to this internet."""
         services = {address.service for one in sites.SITES for address in one.addresses}
         addresses = {f"{name}_base_url": self.url(name) for name in services}
         return {**addresses, "papers_allow_private_network": True, "pubmed_email": "me@lab.edu"}

@@ -1,4 +1,4 @@
-"""JATS of a record: front matter, sections, a table with spans, a formula, a figure, references."""
+"""Build the JATS of a record: front matter, sections, table, formula, figure, references."""
 
 from collections.abc import Iterator
 from html import escape
@@ -44,14 +44,14 @@ EXTRAS = {"table": _TABLE, "formula": _FORMULA, "figure": _FIGURE}
 
 
 def document(record: Record) -> bytes:
-    """The article as a file of its own, as the PMC Cloud Service and Europe PMC hand it out."""
+    """Return the article as a file, as the PMC Cloud Service and Europe PMC deliver it."""
     if stored := record.files.get("jats"):
         return stored.read_bytes()
     return (HEAD + article(record)).encode()
 
 
 def article(record: Record, full: bool = True) -> str:
-    """The ``article`` element; without *full* the front matter the publisher leaves us."""
+    """Return the ``article`` element; without *full*, only its front matter."""
     if stored := record.files.get("jats"):
         text = stored.read_text("utf-8")
         return text[text.index("<article") :]
@@ -139,18 +139,18 @@ def _write_markup(fragment: str) -> str:
 def _write_body(record: Record) -> str:
     sections = body(record)
     if not sections[0][0]:
-        return f"<body>{_text(sections[0][1], repeat(1))}</body>"
+        return f"<body>{_write_cited_paragraphs(sections[0][1], repeat(1))}</body>"
     parts = []
     numbers = cycle(range(1, CITED + 1))
     for at, (title, paragraphs) in enumerate(sections):
         extra = _write_extras(record) if title == "Results" else ""
-        text = _text(paragraphs, numbers)
+        text = _write_cited_paragraphs(paragraphs, numbers)
         parts.append(f'<sec id="s{at + 1}"><title>{title}</title>{text}{extra}</sec>')
     return f"<body>{''.join(parts)}</body>"
 
 
-def _text(paragraphs: tuple[str, ...], numbers: Iterator[int]) -> str:
-    """Paragraphs, each citing the next work of the list."""
+def _write_cited_paragraphs(paragraphs: tuple[str, ...], numbers: Iterator[int]) -> str:
+    """Return paragraphs that each cite the next work of the list."""
     cites = (f'<xref ref-type="bibr" rid="r{at}">{at}</xref>' for at in numbers)
     pairs = zip(paragraphs, cites, strict=False)
     return "".join(f"<p>{_write_markup(text)} [{cite}]</p>" for text, cite in pairs)

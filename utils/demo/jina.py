@@ -1,4 +1,4 @@
-"""Jina Reader: a page as markdown, whatever the page was, with status 200."""
+"""The demo's Jina Reader: returns a page as markdown, always with status 200."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WALLED = {
 
 
 def failure(status: int, name: str, number: int, message: str, **headers: str) -> Reply:
-    """Return a refusal as Jina words it."""
+    """Return an error in Jina's form."""
     told = {
         "data": None, "code": status, "name": name, "status": number, "message": message,
         "readableMessage": f"{name}: {message}",
@@ -32,7 +32,7 @@ def failure(status: int, name: str, number: int, message: str, **headers: str) -
 
 
 def record_at(target: str, internet: Internet) -> Record | None:
-    """The paper a URL leads to: a publisher's page or PDF, or a DOI."""
+    """Return the paper to which a URL leads: a publisher's page or PDF, or a DOI."""
     name = unquote(urlsplit(target).path)
     name = re.sub(r"^.*?(10\.\d{4,9}/)", r"\1", name).removesuffix(".pdf").removesuffix("/download")
     return internet.corpus.by_doi.get(name.lower())
@@ -41,8 +41,8 @@ def record_at(target: str, internet: Internet) -> Record | None:
 Seen = tuple[str, str, tuple[str, ...]]
 
 
-def see(record: Record) -> Seen:
-    """Title, markdown and warnings of what Reader's browser saw."""
+def get_page_content(record: Record) -> Seen:
+    """Return title, markdown and warnings of the page that Jina's browser loads."""
     if record.page in WALLED:
         return WALLED[record.page]
     if record.page in {"paywall", "front_matter", "partial", "pdf", "html_as_pdf", "scan"}:
@@ -60,7 +60,7 @@ def _write_abstract(record: Record) -> str:
 
 
 def markdown_of(record: Record) -> str:
-    """Return a paper as Reader makes it of the publisher's page."""
+    """Return a publisher's page of a paper as Jina converts it."""
     people = ", ".join(f"{given} {family}" for family, given in record.authors)
     parts = ["*   [Home](/)\n*   [Journals A–Z](/journals)", _write_abstract(record), people]
     parts.append(f"[https://doi.org/{record.doi}](https://doi.org/{record.doi})")
@@ -77,7 +77,7 @@ def markdown_of(record: Record) -> str:
 def formatted(
     call: Call, target: str, title: str, markdown: str, warnings: tuple[str, ...]
 ) -> Reply:
-    """Return what Reader saw, as text or JSON."""
+    """Return a page's content in Jina's form, as text or JSON."""
     tokens = len(markdown) // 4
     if call.header("accept") == "application/json":
         data: dict[str, Any] = {
@@ -95,10 +95,10 @@ def formatted(
 
 
 def answer_reader(call: Call, internet: Internet) -> Reply:
-    """Return the page whose address follows the slash."""
+    """Return the page whose URL follows the slash."""
     target = call.raw.removeprefix("/jina_reader/")
     record = record_at(target, internet)
     if record is None:
         message = f"Failed to goto {target}: Error: net::ERR_NAME_NOT_RESOLVED"
         return failure(422, "AssertionFailureError", 42206, message)
-    return formatted(call, target, *see(record))
+    return formatted(call, target, *get_page_content(record))

@@ -1,4 +1,4 @@
-"""Publishers' pages: three families, each with its own furniture around the paper."""
+"""Build publishers' pages: three families, each with its own menus around the paper."""
 
 from collections.abc import Callable
 from html import escape
@@ -39,17 +39,17 @@ Frame = Callable[[Record, str, str], str]
 
 
 def article_page(record: Record, base: str, family: str = "meadow") -> str:
-    """The whole paper on its publisher's page, without a PDF link."""
+    """Return the publisher's page with the whole paper, without a PDF link."""
     return _write_page(record, base, family, _write_full_text(record, family), pdf=False)
 
 
 def abstract_page(record: Record, base: str, family: str, *, pdf: bool, more: str = "") -> str:
-    """The landing page: metadata and abstract; a PDF link, or whatever *more* is."""
+    """Return the landing page: metadata and abstract, with a PDF link or with *more*."""
     return _write_page(record, base, family, _write_abstract(record) + more, pdf=pdf)
 
 
 def paywall_page(record: Record, base: str, family: str) -> str:
-    """The abstract, a preview, and a price."""
+    """Return a page with the abstract, a preview and a price."""
     offer = (
         '<div class="access-options paywall"><h2>Access options</h2><p>This is a preview of '
         "subscription content, access via your institution.</p><ul><li>Buy this article: "

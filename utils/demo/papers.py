@@ -1,4 +1,4 @@
-"""The demo's papers, all of them invented: each shows another way to a text, or to none."""
+"""The demo's papers, all invented: each shows another route to a text, or has no text."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ RICH = frozenset({"table", "formula", "figure", "greek", "box"})
 
 
 def paper(number: int, branch: str, title: str, journal: Journal, **more: Any) -> Record:
-    """A paper with identifiers, people and dates that follow from its number."""
+    """Return a paper whose identifiers, authors and dates are derived from its number."""
     month, day = 1 + number % 12, 1 + number * 7 % 28
     given = {
         "topic": "moss", "pmid": f"4100{number:04d}",

@@ -85,7 +85,7 @@ def _write_paragraphs(
 
 @lru_cache(maxsize=256)
 def body(record: Record) -> Sections:
-    """Headed sections of the main text, about ``record.words`` words."""
+    """Return the sections of the main text, with about ``record.words`` words."""
     if record.recorded:
         return record.recorded.sections()
     dice = random.Random(record.doi or record.pmid or record.title)
@@ -99,7 +99,7 @@ def body(record: Record) -> Sections:
 
 @lru_cache(maxsize=256)
 def abstract(record: Record) -> tuple[tuple[str, str], ...]:
-    """Labelled paragraphs of the abstract; the label is empty in a plain one."""
+    """Return the labelled paragraphs of the abstract; a plain abstract has an empty label."""
     if record.recorded:
         return record.recorded.abstract()
     dice = random.Random(f"abstract {record.doi or record.pmid or record.title}")
@@ -120,7 +120,7 @@ def abstract(record: Record) -> tuple[tuple[str, str], ...]:
 
 @lru_cache(maxsize=256)
 def references(record: Record) -> tuple[tuple[str, str, str, str, str], ...]:
-    """(authors, title, journal, year, doi) of the works cited."""
+    """Return (authors, title, journal, year, DOI) of the cited works."""
     if record.recorded:
         return record.recorded.references()
     dice = random.Random(f"references {record.doi or record.pmid}")

@@ -1,4 +1,4 @@
-"""Publishers' sites, each on a host of its own; ``Record.page`` decides what a paper's page is.
+"""The demo's publisher sites, each on its own host; ``Record.page`` selects the page of a paper.
 
 ``article`` the whole paper · ``paywall`` · ``forbidden`` 403 for every script · ``captcha`` (403) ·
 ``wrong_paper``
@@ -32,14 +32,14 @@ def article(record: Record, call: Call) -> Reply:
 
 
 def forbidden() -> Reply:
-    """Refuse."""
+    """Return a page with status 403."""
     return text(
         "<html><head><title>403 Forbidden</title></head><h1>Forbidden</h1></html>", HTML, 403
     )
 
 
 def gone() -> Reply:
-    """Return the page of an address where nothing is."""
+    """Return a page with status 404."""
     return text("<html><title>404</title><h1>Page not found</h1></html>", HTML, 404)
 
 
@@ -54,7 +54,7 @@ SERVED: dict[str, Page] = {
 
 
 def site(name: str, call: Call, internet: Internet, served: Mapping[str, Page] = SERVED) -> Reply:
-    """Answer as one publisher."""
+    """Return the reply of a publisher's site."""
     for prefix, serve in served.items():
         if call.path.startswith(prefix):
             doi = call.path.removeprefix(prefix).removesuffix(".pdf").removesuffix(".xml").lower()

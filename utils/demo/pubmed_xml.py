@@ -1,4 +1,4 @@
-"""PubMed XML and MEDLINE text of a record, after pubmed_250101.dtd (facts sheet, 1.4 and 11)."""
+"""Build the PubMed XML of a record, after pubmed_250101.dtd (facts sheet, 1.4 and 11)."""
 
 import re
 from collections.abc import Callable
@@ -17,23 +17,23 @@ _CATEGORY = {"CONCLUSIONS": "CONCLUSIONS", "METHODS": "METHODS", "RESULTS": "RES
 
 
 def pubmed_article(record: Record) -> str:
-    """The ``PubmedArticle`` (or ``PubmedBookArticle``) element."""
+    """Return the ``PubmedArticle`` (or ``PubmedBookArticle``) element."""
     if stored := record.files.get("pubmed"):
         found = re.search(r"<PubmedArticle>.*</PubmedArticle>", stored.read_text("utf-8"), re.S)
         return found[0] if found else ""
     if record.kind in OTHER_KINDS:
         return OTHER_KINDS[record.kind](record)
     return (
-        f"<PubmedArticle>{_write_citation(record)}<PubmedData><History>"
-        f'<PubMedPubDate PubStatus="entrez">{ymd(record.entered)}<Hour>6</Hour><Minute>0</Minute>'
+        f"<PubmedArticle>{_write_citation(record)}<PubmedData><History><PubMedPubDate "
+        f'PubStatus="entrez">{format_date(record.entered)}<Hour>6</Hour><Minute>0</Minute>'
         f"</PubMedPubDate>{_write_release(record)}</History><PublicationStatus>ppublish"
         f"</PublicationStatus><ArticleIdList>{_write_ids(record)}</ArticleIdList>{_write_references(record)}"
         "</PubmedData></PubmedArticle>"
     )
 
 
-def ymd(date: str) -> str:
-    """Return a date as elements."""
+def format_date(date: str) -> str:
+    """Return a date as Year, Month and Day elements."""
     year, month, day = date.split("-")
     return f"<Year>{year}</Year><Month>{int(month)}</Month><Day>{int(day)}</Day>"
 
@@ -41,7 +41,7 @@ def ymd(date: str) -> str:
 def _write_release(record: Record) -> str:
     if not record.released:
         return ""
-    return f'<PubMedPubDate PubStatus="pmc-release">{ymd(record.released)}</PubMedPubDate>'
+    return f'<PubMedPubDate PubStatus="pmc-release">{format_date(record.released)}</PubMedPubDate>'
 
 
 def _write_ids(record: Record) -> str:
@@ -75,7 +75,7 @@ def _write_citation(record: Record) -> str:
     )
     return (
         '<MedlineCitation Status="MEDLINE" Owner="NLM"><PMID Version="1">'
-        f"{record.pmid}</PMID><DateRevised>{ymd(record.last_revised)}</DateRevised>"
+        f"{record.pmid}</PMID><DateRevised>{format_date(record.last_revised)}</DateRevised>"
         f'<Article PubModel="Print"><Journal><ISSN IssnType="Electronic">{journal.issn}</ISSN>'
         f'<JournalIssue CitedMedium="Internet"><Volume>{record.volume}</Volume><Issue>'
         f"{record.issue}</Issue><PubDate><Year>{year}</Year><Month>{MONTHS[int(month) - 1]}"
@@ -83,7 +83,7 @@ def _write_citation(record: Record) -> str:
         f"{escape(journal.short)}</ISOAbbreviation></Journal><ArticleTitle>{dotted(record.title)}"
         f"</ArticleTitle><Pagination><MedlinePgn>{record.pages}</MedlinePgn></Pagination>{doi}"
         f"{abstract_of(record)}{list_authors(record)}<Language>{record.language}</Language>"
-        f"<PublicationTypeList>{list_types(record)}</PublicationTypeList>{vernacular}</Article>"
+        f"<PublicationTypeList>{format_publication_types(record)}</PublicationTypeList>{vernacular}</Article>"
         f"<MedlineJournalInfo><MedlineTA>{escape(journal.short)}</MedlineTA></MedlineJournalInfo>"
         f"{_write_notices(record)}{_write_mesh(record)}{_write_keywords(record)}</MedlineCitation>"
     )
@@ -95,7 +95,7 @@ def dotted(title: str) -> str:
 
 
 def abstract_of(record: Record) -> str:
-    """Return the abstract."""
+    """Return the ``Abstract`` element."""
     parts = []
     for label, text in abstract(record):
         category = _CATEGORY.get(label, "BACKGROUND")
@@ -105,12 +105,12 @@ def abstract_of(record: Record) -> str:
 
 
 def initials(given: str) -> str:
-    """``Ilona M`` -> ``IM``."""
+    """Return ``IM`` for ``Ilona M``."""
     return "".join(part[0] for part in re.split(r"[\s-]+", given) if part)
 
 
 def list_authors(record: Record, kind: str = "") -> str:
-    """Return the list of authors."""
+    """Return the ``AuthorList`` element."""
     people = "".join(
         f'<Author ValidYN="Y"><LastName>{escape(family)}</LastName><ForeName>{given}</ForeName>'
         f"<Initials>{initials(given)}</Initials><AffiliationInfo><Affiliation>Institute of "
@@ -124,8 +124,8 @@ def list_authors(record: Record, kind: str = "") -> str:
     return f'<AuthorList{kind} CompleteYN="Y">{people}</AuthorList>' if people else ""
 
 
-def list_types(record: Record) -> str:
-    """Return the publication types."""
+def format_publication_types(record: Record) -> str:
+    """Return the ``PublicationTypeList`` element."""
     return "".join(
         f'<PublicationType UI="D016428">{name}</PublicationType>' for name in record.types
     )

@@ -1,4 +1,4 @@
-"""What the world knows about one invented paper, and where it can be had.
+"""The records of the demo's invented papers, and where their texts are available.
 
 One `Record` is rendered as PubMed XML, JATS, HTML, PDF and every service's JSON.
 """
@@ -28,8 +28,8 @@ class Journal:
     prefix: str
 
 
-class Text(Protocol):
-    """A text that was written before, for a paper whose text is not made up."""
+class PreparedText(Protocol):
+    """A prepared text, for a paper whose text is not generated."""
 
     def sections(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Return title and paragraphs of each section."""
@@ -43,7 +43,7 @@ class Text(Protocol):
 
 @dataclass(frozen=True)
 class Record:
-    """One paper.
+    """An invented paper of the demo.
 
     ``branch`` says which branch of the ladder it exercises. ``title`` and all prose are XML
     fragments that may hold ``<i>``, ``<sub>`` and ``<sup>``. The fields from ``cloud`` on say what
@@ -112,7 +112,7 @@ class Record:
     jina: str = "page"
     mined: str = ""
     files: Mapping[str, Path] = field(default_factory=dict, compare=False, hash=False)
-    recorded: Text | None = field(default=None, compare=False)
+    recorded: PreparedText | None = field(default=None, compare=False)
 
     @property
     def plain_title(self) -> str:
@@ -121,12 +121,12 @@ class Record:
 
     @property
     def last_revised(self) -> str:
-        """The day of the last revision; that of coming in, where there was none."""
+        """The day of the last revision, or else the day of entry."""
         return self.revised or self.entered
 
     @property
     def year(self) -> str:
-        """Year of publication."""
+        """The year of publication."""
         return self.published[:4]
 
     @property
@@ -158,7 +158,7 @@ class Record:
 
 
 class Corpus:
-    """Papers, found by any of their names."""
+    """Records, indexed by each of their identifiers."""
 
     def __init__(self, records: Iterable[Record]) -> None:
         own = list(records)
@@ -169,5 +169,5 @@ class Corpus:
 
 
 def strip_markup(fragment: str) -> str:
-    """Text of an XML fragment."""
+    """Return the text of an XML fragment."""
     return html.unescape(re.sub(r"<[^>]+>", "", fragment))

@@ -1,4 +1,4 @@
-"""Words of each invented study: what it is about, in what, and how it was looked at."""
+"""The vocabulary of each invented study: its subject, its system and its methods."""
 
 import re
 from pathlib import Path

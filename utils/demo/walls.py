@@ -1,10 +1,10 @@
-"""Doorkeepers: the pages that come instead of a paper."""
+"""The pages that sites deliver instead of a paper: bot checks and another paper."""
 
 from .wire import HTML, Reply, text
 
 
 def page(title: str, body: str, status: int = 200, head: str = "") -> Reply:
-    """Return a page of HTML."""
+    """Return an HTML page."""
     return text(
         f'<!DOCTYPE html><html lang="en-US"><head><meta charset="utf-8"><title>{title}</title>'
         f"{head}</head><body>{body}</body></html>",
@@ -14,7 +14,7 @@ def page(title: str, body: str, status: int = 200, head: str = "") -> Reply:
 
 
 def captcha(status: int = 200) -> Reply:
-    """A challenge in the style of Cloudflare."""
+    """Return a bot check in the style of Cloudflare."""
     body = (
         '<div class="main-wrapper" role="main"><div class="main-content"><h1>harbour.test</h1>'
         "<h2>Verify you are human by completing the action below.</h2>"
@@ -30,7 +30,7 @@ def captcha(status: int = 200) -> Reply:
 
 
 def wrong_paper() -> Reply:
-    """Return a whole paper that was not asked for."""
+    """Return the whole text of a paper that was not requested."""
     from .pages import article_page
     from .papers import SIGNALS
     from .records import Record

@@ -1,4 +1,4 @@
-"""What goes over the loopback wire: a call, a reply, the record of a request, the HTTP handler."""
+"""The HTTP layer of the loopback internet: requests, replies and the server."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ class Call:
 
     @property
     def params(self) -> dict[str, str]:
-        """Query and form; of repeated names the last value."""
+        """The query and form parameters; the last value of a repeated name counts."""
         return dict(self.pairs)
 
     def header(self, name: str) -> str:
-        """A header, whatever its case; empty when absent."""
+        """Return a header regardless of its case; empty if missing."""
         return self.headers.get(name.lower(), "")
 
 
 @dataclass
 class Reply:
-    """An answer of a service; ``manner`` says how the connection misbehaves while sending.
+    """A service's reply; ``manner`` selects how the connection misbehaves while sending.
 
     ``refused``: it says that the host's limit was passed.
     """
@@ -60,18 +60,18 @@ class Reply:
 
 
 def text(body: str, media: str = HTML, status: int = 200, **headers: str) -> Reply:
-    """A reply with text; header names are spelled with underscores."""
+    """Return a reply with text; underscores in header names become hyphens."""
     spelled = {name.replace("_", "-"): value for name, value in headers.items()}
     return Reply(status, body.encode(), media, spelled)
 
 
 def as_json(value: Any, status: int = 200, **headers: str) -> Reply:
-    """A JSON reply."""
+    """Return a reply with JSON."""
     return text(json.dumps(value, ensure_ascii=False), JSON, status, **headers)
 
 
 def redirect(where: str, status: int = 302, **headers: str) -> Reply:
-    """Go elsewhere."""
+    """Return a redirect."""
     return text(
         f'<html><a href="{where}">moved</a></html>', HTML, status, Location=where, **headers
     )
@@ -81,7 +81,7 @@ Answer = Callable[[Call], Reply]
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Reads a request, asks the server's ``answer`` and sends the reply in its manner."""
+    """Parses a request, passes it to the server's ``answer`` and sends the reply."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -112,7 +112,7 @@ class Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_HEAD = _serve  # noqa: N815
 
     def listed(self, body: bytes) -> list[tuple[str, str]]:
-        """Return further parameters that a body holds."""
+        """Return additional parameters from the request's body."""
         return []
 
     def _send(self, reply: Reply) -> None:
@@ -123,7 +123,7 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def send(self, reply: Reply) -> None:
-        """Send a reply, and its body where one is wanted."""
+        """Send a reply, with its body if the request expects one."""
         self._head(reply)
         if self.command != "HEAD" and reply.status != 304:
             self.send_body(reply)
@@ -151,11 +151,11 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Say nothing: every request is in ``World.requests``."""
+        """Log nothing, because every request is recorded in ``World.requests``."""
 
 
 class Listener(ThreadingHTTPServer):
-    """One loopback socket, which counts as a host of its own."""
+    """A server on one loopback port, which acts as a separate host."""
 
     handler: type[Handler] = Handler
     daemon_threads = True

@@ -24,8 +24,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response, Stream
 
 from ..command_line import command_line
 from ..errors import BadRequest, NotFound, PaperError
-from ..reports.labels import format_duration, get_reason, get_route_label, pluralize
-from ..reports.page import to_short_line
+from ..reports.labels import format_duration, get_missing_reason, get_route_label, pluralize
+from ..reports.page import shorten_to_line
 from .access import CSRF_FIELD, CSRF_HEADER, Access
 from .plans import PlannedHarvests
 from .tasks import Tasks
@@ -99,12 +99,12 @@ class Desk:
             lstrip_blocks=True,
         )
         made.filters |= {
-            "short": to_short_line,
+            "short": shorten_to_line,
             "command": command_line,
             "plural": pluralize,
             "duration": format_duration,
             "route": get_route_label,
-            "reason": get_reason,
+            "reason": get_missing_reason,
             "day": lambda moment: str(moment)[:10],
         }
         # Trusted: `.rendering` escapes every letter of a paper's text.

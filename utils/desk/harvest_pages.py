@@ -13,7 +13,12 @@ from starlette.responses import Response
 
 from ..errors import BadRequest
 from ..model.job import Harvested, Job, JobStatus
-from ..reports.labels import build_links, get_best_link, get_reason, get_route_label
+from ..reports.labels import (
+    build_paper_links,
+    build_search_link,
+    get_missing_reason,
+    get_route_label,
+)
 from ..reports.library_links import ReadersLibrary
 from ..reports.page import BY_HAND_REASONS, PASSING_REASONS
 from .desk import Desk, build_link, read_number, read_text, read_texts, redirect
@@ -214,10 +219,10 @@ def _describe_missing(row: Harvested, library: ReadersLibrary) -> dict[str, Any]
     return {
         "title": row.paper.title or row.asked,
         "paper": row.paper,
-        "reason": get_reason(row.reason),
+        "reason": get_missing_reason(row.reason),
         "detail": row.detail,
-        "links": build_links(row.paper.ids),
-        "best_link": get_best_link(row),
+        "links": build_paper_links(row.paper.ids),
+        "best_link": build_search_link(row),
         "library": library.build_link(row.paper),
         "state": row.state,
     }

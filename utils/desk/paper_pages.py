@@ -13,7 +13,7 @@ from starlette.responses import FileResponse, Response
 from ..errors import BadRequest, NotFound
 from ..model.paper import StoredPaper
 from ..model.versions import VERSION_NAMES
-from ..reports.labels import build_links, classify_license
+from ..reports.labels import build_paper_links, describe_license
 from .access import FRAME_POLICY
 from .desk import Desk, build_text_fragment, read_text, redirect, to_name
 from .rendering import RenderedText, render_text
@@ -68,10 +68,10 @@ def show_paper(desk: Desk, request: Request) -> Response:
         verdict=describe_verdict(stored.verdict),
         kind=KIND_NAMES[stored.kind],
         version=VERSION_NAMES.get(stored.version, "version unknown"),
-        license_terms=classify_license(stored.license or stored.paper.license),
+        license_terms=describe_license(stored.license or stored.paper.license),
         origin=describe_origin(stored),
         attempts=[describe_attempt(one) for one in stored.attempts],
-        links=build_links(stored.paper.ids),
+        links=build_paper_links(stored.paper.ids),
         notices=[(_NOTICE_NAMES[one.kind], one) for one in stored.paper.notices],
     )
 

@@ -89,10 +89,10 @@ def show_review(desk: Desk, request: Request) -> Response:
 
 def _draw_figure(review: Review) -> Markup:
     """Return the PRISMA figure of this moment."""
-    from ..reports.prisma import build_flow, render_svg
+    from ..reports.prisma import build_prisma_flow, render_svg
 
     # Trusted: `render_svg` escapes every text.
-    return Markup(render_svg(build_flow(review.numbers()), review.protocol().title))  # noqa: S704
+    return Markup(render_svg(build_prisma_flow(review.numbers()), review.protocol().title))  # noqa: S704
 
 
 def set_protocol(desk: Desk, _: Request, form: FormData) -> Response:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..model.paper import Attempt, Kind, StoredPaper
 from ..model.verdicts import MEANINGS, MissingTextReason
-from ..reports.labels import get_reason, get_route_label
+from ..reports.labels import get_missing_reason, get_route_label
 
 KIND_NAMES: dict[Kind, str] = {
     "full_text": "Full text",
@@ -31,12 +31,12 @@ def describe_verdict(verdict: str) -> MissingTextReason:
         return _WHOLE
     if verdict == "by_hand":
         return _BY_HAND
-    return MEANINGS[verdict].reason if verdict in MEANINGS else get_reason(verdict)
+    return MEANINGS[verdict].reason if verdict in MEANINGS else get_missing_reason(verdict)
 
 
 def describe_attempt(attempt: Attempt) -> tuple[str, str, str]:
     """Return who was asked, what the answer was, and its details."""
-    answer = _OUTCOMES.get(attempt.outcome) or get_reason(attempt.outcome).name
+    answer = _OUTCOMES.get(attempt.outcome) or get_missing_reason(attempt.outcome).name
     return get_route_label(attempt.source), answer, attempt.detail
 
 

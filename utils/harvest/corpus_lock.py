@@ -17,7 +17,14 @@ from ..download.ladder import Ladder
 from ..lists.pasted import Entry
 from ..model.identifiers import Ids
 from ..model.job import Harvested
-from ..reports import Difference, Differences, IdsIndex, Lock, LockedPaper, compare_lock
+from ..reports import (
+    CorpusDifferences,
+    CorpusLock,
+    IdsIndex,
+    LockedPaper,
+    PaperDifference,
+    compare_lock,
+)
 from ..shelf.ledger import Ledger
 from ..system.plain_text import one_line, to_spreadsheet_cell
 from ..system.process import get_version
@@ -49,13 +56,13 @@ class CorpusComparison:
         ``differences.csv``: one row for each change of a paper, with the reason.
     """
 
-    differences: Differences
+    differences: CorpusDifferences
     still_abstract: int
     sentences: tuple[str, ...]
     table: Path
 
 
-def open_lock_job(lock: Lock, ladder: Ladder) -> Ledger:
+def open_lock_job(lock: CorpusLock, ladder: Ladder) -> Ledger:
     """Return the job that fetches the papers of a lock; the same job each time.
 
     Raises
@@ -74,7 +81,7 @@ def _get_requested_identifier(paper: LockedPaper) -> str:
     return str(Ids(arxiv=paper.ids.arxiv) if as_preprint else paper.ids)
 
 
-def compare_with_lock(lock: Lock, harvest: Harvest) -> CorpusComparison:
+def compare_with_lock(lock: CorpusLock, harvest: Harvest) -> CorpusComparison:
     """Compare a harvest with the lock it was made from, and write the differences.
 
     Writes ``differences.csv`` and ``differences.txt`` into the folder of the harvest's report.
@@ -95,7 +102,7 @@ def compare_with_lock(lock: Lock, harvest: Harvest) -> CorpusComparison:
         writer.writerow(COLUMNS)
         for change in CHANGES:
             for difference in getattr(found, change):
-                row = rows.find(difference.ids)
+                row = rows.find_value(difference.ids)
                 why = _explain_change(change, difference, row, lock)
                 reasons[why] += change == "changed"
                 writer.writerow(map(to_spreadsheet_cell, _to_cells(change, why, difference, row)))
@@ -108,7 +115,9 @@ def compare_with_lock(lock: Lock, harvest: Harvest) -> CorpusComparison:
 Rows = IdsIndex[Harvested]
 
 
-def _find_differences(found: Differences, lock: Lock, harvest: Harvest) -> tuple[Rows, int]:
+def _find_differences(
+    found: CorpusDifferences, lock: CorpusLock, harvest: Harvest
+) -> tuple[Rows, int]:
     """Return the rows of papers that differ, and the count of papers still without full text."""
     before = IdsIndex((was.ids, was) for was in lock.papers)
     wanted = {
@@ -121,18 +130,18 @@ def _find_differences(found: Differences, lock: Lock, harvest: Harvest) -> tuple
     still = 0
     for row in harvest.ledger.read_outcomes():
         ids = row.paper.ids
-        was = before.find(ids) if row.state in ("abstract", "record") else None
+        was = before.find_value(ids) if row.state in ("abstract", "record") else None
         still += was is not None and was.kind in ("abstract", "record")
         if not wanted.isdisjoint(ids.names()):
             rows.append((ids, row))
     return IdsIndex(rows), still
 
 
-def _move_vanished(found: Differences, rows: Rows) -> Differences:
+def _move_vanished(found: CorpusDifferences, rows: Rows) -> CorpusDifferences:
     """Move papers that no source lists any more from *lost* to *gone*."""
 
-    def vanished(difference: Difference) -> bool:
-        row = rows.find(difference.ids)
+    def vanished(difference: PaperDifference) -> bool:
+        row = rows.find_value(difference.ids)
         return row is not None and row.reason == "not_found"
 
     gone = tuple(filter(vanished, found.lost))
@@ -140,7 +149,9 @@ def _move_vanished(found: Differences, rows: Rows) -> Differences:
     return replace(found, lost=lost, gone=(*found.gone, *gone))
 
 
-def _explain_change(change: str, difference: Difference, row: Harvested | None, lock: Lock) -> str:
+def _explain_change(
+    change: str, difference: PaperDifference, row: Harvested | None, lock: CorpusLock
+) -> str:
     """Return the reason for a change in a few words, as far as lock and harvest show it."""
     was, now = difference.before, difference.after
     if change == "changed" and was and now:
@@ -162,7 +173,7 @@ def _explain_change(change: str, difference: Difference, row: Harvested | None, 
 
 
 def _to_cells(
-    change: str, why: str, difference: Difference, row: Harvested | None
+    change: str, why: str, difference: PaperDifference, row: Harvested | None
 ) -> Iterator[str]:
     """Yield the cells of a change's row, in the order of `COLUMNS`."""
     was, now = difference.before or LockedPaper(Ids()), difference.after or LockedPaper(Ids())

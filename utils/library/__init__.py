@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from ..errors import PaperError
     from ..harvest.jobs import Harvest, RequestedPapers
     from ..http import Web
-    from ..manuscript.checking import Check
+    from ..manuscript.checking import ManuscriptCheck
     from ..manuscript.parts import Manuscript
     from ..media import PaperObjects
     from ..mirror import Mirror
@@ -429,7 +429,7 @@ class Library:
         *,
         references: Sequence[str | Path] = (),
         fetch: bool = False,
-    ) -> Check:
+    ) -> ManuscriptCheck:
         """Check a manuscript's references and statements against the papers it cites.
 
         See `..manuscript.checking.check_manuscript`.
@@ -443,7 +443,7 @@ class Library:
         fetch : bool, optional
             Download the cited papers first; else what is on the shelf is read.
         """
-        from ..manuscript.checking import check_manuscript, find_matched_papers
+        from ..manuscript.checking import check_manuscript, find_cited_papers
         from ..manuscript.reading import read_manuscript
         from ..plugins import find_list_reader
         from ..sources import SOURCES
@@ -454,7 +454,7 @@ class Library:
             read = (reader(self.settings) for reader in readers.values() if reader)
             manuscript = read_manuscript(Path(manuscript), files, chain.from_iterable(read))
         if fetch:
-            for _ in self.download_many(find_matched_papers(manuscript, self.corpus, SOURCES)):
+            for _ in self.download_many(find_cited_papers(manuscript, self.corpus, SOURCES)):
                 pass  # what could not be had is said of the sentences that need it
         return check_manuscript(manuscript, self.corpus, SOURCES)
 

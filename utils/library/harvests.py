@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..lists.pasted import Entry
     from ..mirror import Mirror
     from ..model.paper import ObjectKind
-    from ..reports import Lock
+    from ..reports import CorpusLock
     from ..sources import Query
 
 
@@ -66,14 +66,14 @@ class Harvests(Namespace):
         lists = {name: asked for name, asked in lists.items() if asked}
         return harvest_plan.plan_searches(wanted, lists, self._library.ladder, most=max_papers)
 
-    def from_lock(self, lock: Lock) -> Harvest:
+    def from_lock(self, lock: CorpusLock) -> Harvest:
         """Return the harvest that brings the papers of a lock; compare them with `differences`."""
         from ..harvest.corpus_lock import open_lock_job
         from ..harvest.jobs import Harvest
 
         return Harvest(open_lock_job(lock, self._library.ladder), self._library.ladder)
 
-    def differences(self, lock: Lock, harvest: Harvest) -> CorpusComparison:
+    def differences(self, lock: CorpusLock, harvest: Harvest) -> CorpusComparison:
         """Return what differs from the lock; see `..harvest.corpus_lock.compare_with_lock`."""
         from ..harvest.corpus_lock import compare_with_lock
 

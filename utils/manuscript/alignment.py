@@ -1,4 +1,4 @@
-"""Align a sentence with a passage, and compare each pair of corresponding words.
+"""Align a sentence with a passage, and compare the words that correspond.
 
 The problem: a passage with all the words of a sentence may still contradict it, by one opposite,
 one "not", or two exchanged numbers. The answer must be given for each element, and "differs" only
@@ -26,8 +26,13 @@ from functools import cached_property
 from typing import Literal
 
 from ..outline.terms import STOP_WORDS
-from .directions import NAMING_AXES, NEGATION, NUMBER, Word
-from .groups import COMPARED_AXES, are_sides_exchanged, belong_to_same_group, find_comparison_clause
+from .directions import NAMING_AXES, NEGATION, NUMBER, ComparedWord
+from .groups import (
+    COMPARED_AXES,
+    are_comparison_sides_reversed,
+    find_comparison_clause,
+    is_same_group,
+)
 from .passages import is_framing_word
 from .quantities import Agreement, compare_quantities
 
@@ -49,12 +54,12 @@ _CLOSE_TO_WORDING = 0.85
 class Alignment:
     """A sentence's words (``ours``) aligned with a passage's words (``theirs``)."""
 
-    ours: Sequence[Word]
-    theirs: Sequence[Word]
+    ours: Sequence[ComparedWord]
+    theirs: Sequence[ComparedWord]
 
     @cached_property
     def pairs(self) -> dict[int, int]:
-        """For the position of each aligned word of the sentence, the position in the passage."""
+        """The position in the passage of each aligned word, by its position in the sentence."""
         matcher = SequenceMatcher(
             None, [one.key for one in self.ours], [one.key for one in self.theirs], autojunk=False
         )
@@ -70,7 +75,7 @@ class Alignment:
         weights = [
             _score_word_pair(one, self.theirs[self.pairs[at]]) if at in self.pairs else 0.0
             for at, one in enumerate(self.ours)
-            if _is_comparable(one) and one.key != NUMBER
+            if _is_comparable_word(one) and one.key != NUMBER
         ]
         return sum(weights) / max(1, len(weights))
 
@@ -79,7 +84,7 @@ class Alignment:
         """The share of the sentence's content words in the passage, in any order (0 to 1)."""
         there = {(one.key, one.value) for one in self.theirs}
         keys = {key for key, _ in there}
-        content = [one for one in self.ours if _is_comparable(one) and one.key != NUMBER]
+        content = [one for one in self.ours if _is_comparable_word(one) and one.key != NUMBER]
         weights = [
             1.0 if (one.key, one.value) in there else _OPPOSITE_WEIGHT * (one.key in keys)
             for one in content
@@ -87,18 +92,18 @@ class Alignment:
         return sum(weights) / max(1, len(weights))
 
     @cached_property
-    def sides_exchanged(self) -> bool | None:
-        """True if the two name the sides of their comparison in opposite order; None if unknown."""
-        return are_sides_exchanged(self.ours, self.theirs)
+    def is_order_of_sides_reversed(self) -> bool | None:
+        """True if the two texts name the compared sides in opposite order; None if unknown."""
+        return are_comparison_sides_reversed(self.ours, self.theirs)
 
-    def is_anchored(self, at: int) -> bool:
+    def are_neighbours_aligned(self, at: int) -> bool:
         """Return whether the nearest words on both sides of a word are aligned."""
         there = self.pairs.get(at)
         if there is None:
             return False
-        return all(self._is_anchored_towards(at, there, step) for step in (-1, 1))
+        return all(self._is_neighbour_aligned(at, there, step) for step in (-1, 1))
 
-    def _is_anchored_towards(self, at: int, there: int, step: int) -> bool:
+    def _is_neighbour_aligned(self, at: int, there: int, step: int) -> bool:
         mine = _find_comparable_neighbour(self.ours, at, step)
         other = _find_comparable_neighbour(self.theirs, there, step)
         if mine is None or other is None:
@@ -106,34 +111,34 @@ class Alignment:
         return self.pairs.get(mine) == other
 
     def compare_number(self, at: int) -> Agreement | None:
-        """Return how a number of the sentence agrees with the aligned number, or None."""
+        """Return how a number of the sentence agrees with the aligned number; None without one."""
         there = self.pairs.get(at)
         ours = self.ours[at].quantity
         theirs = self.theirs[there].quantity if there is not None else None
-        if not ours or not theirs or not self.is_anchored(at):
+        if not ours or not theirs or not self.are_neighbours_aligned(at):
             return None
         return compare_quantities(ours, theirs)
 
-    def has_number(self, at: int) -> bool:
+    def has_number_of_same_group(self, at: int) -> bool:
         """Return whether the passage has the number for the same group."""
         ours = self.ours[at].quantity
         assert ours is not None
         return any(
             compare_quantities(ours, theirs.quantity) in AGREEMENTS
-            and belong_to_same_group(self.ours, at, self.theirs, there)
+            and is_same_group(self.ours, at, self.theirs, there)
             for there, theirs in enumerate(self.theirs)
             if theirs.quantity
         )
 
     def compare_direction(self, at: int) -> Direction:
-        """Return whether the passage has a word of the sentence, or its opposite."""
+        """Return whether the passage has a word of the sentence, its opposite, or neither."""
         ours = self.ours[at]
         there = self.pairs.get(at)
         if ours.key in NAMING_AXES and any(
             one.key == ours.key and one.value == ours.value for one in self.theirs
         ):
             return "not_compared"  # both groups are named; `.groups` tells which is where
-        if there is not None and self.is_anchored(at):
+        if there is not None and self.are_neighbours_aligned(at):
             return self._compare_axis_words(ours, self.theirs[there])
         mine = {(one.value, one.negated) for one in self.ours if one.key == ours.key}
         other = [one for one in self.theirs if one.key == ours.key]
@@ -145,7 +150,7 @@ class Alignment:
             return "not_compared"
         return said
 
-    def _compare_axis_words(self, ours: Word, theirs: Word) -> Direction:
+    def _compare_axis_words(self, ours: ComparedWord, theirs: ComparedWord) -> Direction:
         """Compare two words on the same axis of opposites."""
         same = ours.value == theirs.value
         if ours.negated != theirs.negated:
@@ -155,12 +160,12 @@ class Alignment:
             return "not_compared"
         if ours.key not in COMPARED_AXES or ours.clause != find_comparison_clause(self.ours):
             return "same" if same else "turned"
-        if self.sides_exchanged is None:
+        if self.is_order_of_sides_reversed is None:
             return "not_compared"
-        return "same" if same is not self.sides_exchanged else "turned"
+        return "same" if same is not self.is_order_of_sides_reversed else "turned"
 
-    def _has_negation(self, near: Word, *, of_passage: bool) -> bool:
-        """Return whether a sentence has a negation; if the wording is close, in its own clause."""
+    def _has_negation(self, near: ComparedWord, *, of_passage: bool) -> bool:
+        """Return whether a sentence has a negation; in similar wording, in the same clause."""
         words = self.theirs if of_passage else self.ours
         clause = near.clause if self.coverage >= _CLOSE_TO_WORDING else None
         return any(
@@ -169,13 +174,13 @@ class Alignment:
             if clause is None or one.clause == clause
         )
 
-    def iterate_lost_negations(self) -> Iterator[int]:
+    def iterate_one_sided_negations(self) -> Iterator[int]:
         """Yield the positions of words that are negated in only one of the two texts."""
         if self.coverage < _NEGATION_MIN_COVERAGE:
             return
         for at, there in self.pairs.items():
             mine, other = self.ours[at], self.theirs[there]
-            if mine.has_opposite or mine.negated == other.negated or not _is_comparable(mine):
+            if mine.has_opposite or mine.negated == other.negated or not _is_comparable_word(mine):
                 continue
             words, place = (self.ours, at) if mine.negated else (self.theirs, there)
             if _is_first_negated_word(words, place) and not self._has_negation(
@@ -184,7 +189,7 @@ class Alignment:
                 yield at
 
     @cached_property
-    def unmatched_words(self) -> list[Word]:
+    def unmatched_words(self) -> list[ComparedWord]:
         """The words of the sentence that the passage lacks, or has with another value."""
         framing = _find_framing_clauses(self.ours)
         return [
@@ -192,11 +197,11 @@ class Alignment:
             for at, one in enumerate(self.ours)
             if one.key not in _IGNORED
             and one.clause not in framing
-            and (at not in self.pairs or not _have_same_value(one, self.theirs[self.pairs[at]]))
+            and (at not in self.pairs or not _are_values_equal(one, self.theirs[self.pairs[at]]))
         ]
 
     @cached_property
-    def omitted_words(self) -> list[Word]:
+    def omitted_words(self) -> list[ComparedWord]:
         """The words of the passage that the sentence omits, except text in brackets."""
         used = set(self.pairs.values())
         return [
@@ -211,7 +216,7 @@ class Alignment:
         return not self.unmatched_words and not self.omitted_words
 
 
-def _have_same_value(ours: Word, theirs: Word) -> bool:
+def _are_values_equal(ours: ComparedWord, theirs: ComparedWord) -> bool:
     """Return whether two words with the same key have the same value."""
     if ours.key == NUMBER:
         assert ours.quantity
@@ -220,37 +225,37 @@ def _have_same_value(ours: Word, theirs: Word) -> bool:
     return ours.value == theirs.value and ours.negated == theirs.negated
 
 
-def _find_framing_clauses(words: Sequence[Word]) -> set[int]:
+def _find_framing_clauses(words: Sequence[ComparedWord]) -> set[int]:
     """Return the clauses that only introduce others: "according to this article"."""
     return {one.clause for one in words} - {
         one.clause for one in words if not is_framing_word(one.key)
     }
 
 
-def _score_word_pair(ours: Word, theirs: Word) -> float:
+def _score_word_pair(ours: ComparedWord, theirs: ComparedWord) -> float:
     return 1.0 if ours.value == theirs.value else _OPPOSITE_WEIGHT
 
 
-def _is_comparable(word: Word) -> bool:
+def _is_comparable_word(word: ComparedWord) -> bool:
     return word.key not in STOP_WORDS and word.key not in _IGNORED and word.key != NEGATION
 
 
-def _find_comparable_neighbour(words: Sequence[Word], at: int, step: int) -> int | None:
+def _find_comparable_neighbour(words: Sequence[ComparedWord], at: int, step: int) -> int | None:
     """Return the position of the nearest comparable word on one side."""
     stop = at + step * (_ANCHOR_REACH + 1)
     for place in range(at + step, stop, step):
         if not 0 <= place < len(words):
             return None
-        if _is_comparable(words[place]):
+        if _is_comparable_word(words[place]):
             return place
     return None
 
 
-def _is_first_negated_word(words: Sequence[Word], at: int) -> bool:
+def _is_first_negated_word(words: Sequence[ComparedWord], at: int) -> bool:
     """Return whether a word is the first content word after its negation."""
     for place in range(at - 1, -1, -1):
         if words[place].key == NEGATION:
             return True
-        if _is_comparable(words[place]):
+        if _is_comparable_word(words[place]):
             return False
     return False

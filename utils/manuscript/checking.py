@@ -1,4 +1,4 @@
-"""Check a manuscript: first its references, then the claims of its sentences."""
+"""Check a manuscript: first its references, then the claims in its sentences."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..corpus.texts import find_paper_text, get_paper_key, join_title_and_abstra
 from ..errors import NotFound, PaperError
 from ..model.sites import SITES
 from .claims import check_sentence, check_uncited_sentence
-from .parts import Manuscript, ManuscriptPlace, Reference, Sentence, iterate_sentences
+from .parts import ListedReference, Manuscript, ManuscriptPlace, Sentence, iterate_sentences
 from .passages import CitedText
-from .reading import ACCEPTED_SUFFIX, compute_fingerprint
-from .reference_files import index_by_key
+from .reading import ACCEPTED_SUFFIX, compute_finding_fingerprint
+from .reference_files import index_references_by_key
 from .references import CheckedReference, check_references
-from .statements import DIFFERING, LEGEND, Claim, Statement
+from .statements import DIFFERING, LEGEND, CheckedClaim, Statement
 
 if TYPE_CHECKING:
     from ..corpus import Corpus
@@ -33,19 +33,19 @@ _UNCLEAR = {"unsure", "could_not_tell", "no_full_text"}
 
 @dataclass(frozen=True, slots=True)
 class UnlistedCitation:
-    """A citation of a key that no reference list has."""
+    """A citation whose key is in no reference list."""
 
     key: str
     place: ManuscriptPlace
 
     @property
     def fingerprint(self) -> str:
-        """The fingerprint by which the finding can be accepted."""
-        return compute_fingerprint("unlisted", self.key)
+        """The fingerprint with which the user can accept the finding."""
+        return compute_finding_fingerprint("unlisted", self.key)
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class ManuscriptCheck:
     """The results of checking a manuscript.
 
     ``texts`` maps a reference's key to the text that was read: ``full_text`` or ``abstract``.
@@ -59,13 +59,13 @@ class Check:
     texts: dict[str, str] = field(default_factory=dict)
 
     @property
-    def claims(self) -> list[Claim]:
+    def claims(self) -> list[CheckedClaim]:
         """The checked elements of all statements."""
         return [one for statement in self.statements for one in statement.elements]
 
     @property
     def results(self) -> Counter[str]:
-        """The number of statements for each summary: ``agrees``, ``differs``, ``not_judged``."""
+        """The number of statements for each result: ``agrees``, ``differs``, ``not_judged``."""
         return Counter(one.result for one in self.statements)
 
     @property
@@ -80,25 +80,27 @@ class Check:
         An accepted finding counts as ``accepted`` if it would change the exit status.
         """
         return Counter(
-            "accepted" if self.accepts(mark) and outcome in _FINDINGS | _UNCLEAR else outcome
+            "accepted"
+            if self.find_acceptance_reason(mark) and outcome in _FINDINGS | _UNCLEAR
+            else outcome
             for mark, outcome in self._iterate_results()
         )
 
-    def accepts(self, mark: str) -> str:
-        """Return the reason why a finding is accepted, by fingerprint; empty if not accepted."""
+    def find_acceptance_reason(self, mark: str) -> str:
+        """Return the reason why the user accepted a finding; empty if it is not accepted."""
         return self.manuscript.accepted.get(mark, "")
 
     def _iterate_results(self) -> Iterator[tuple[str, str]]:
         """Yield every result with its fingerprint."""
         for one in self.references:
             yield one.fingerprint, one.status
-            yield from ((one.fingerprint_warning(kind), kind) for kind, _ in one.warnings)
+            yield from ((one.build_warning_fingerprint(kind), kind) for kind, _ in one.warnings)
         yield from ((claim.fingerprint, claim.outcome) for claim in self.claims)
         yield from ((missing.fingerprint, "unlisted") for missing in self.unlisted)
 
     @property
     def status(self) -> int:
-        """The exit status: 0 if all is fine, 1 for findings, 3 if a check had no answer."""
+        """The exit status: 0 without findings, 1 with findings, 3 if a check could not be made."""
         if _FINDINGS & set(self.outcomes):
             return EXIT_FINDINGS
         return EXIT_UNCLEAR if _UNCLEAR & set(self.outcomes) else 0
@@ -129,7 +131,7 @@ class Check:
 
     @property
     def missing(self) -> list[str]:
-        """The cited papers without a full text on the shelf, as identifiers to download."""
+        """The identifiers of cited papers without a full text on the shelf, for downloading."""
         return [
             one.ids.key
             for one in self.references
@@ -183,19 +185,25 @@ def _reference_to_row(one: CheckedReference, texts: dict[str, str]) -> dict[str,
         "meant": one.meant,
         "fingerprint": one.fingerprint,
         "warnings": [
-            {"kind": kind, "said": said, "fingerprint": one.fingerprint_warning(kind)}
+            {"kind": kind, "said": said, "fingerprint": one.build_warning_fingerprint(kind)}
             for kind, said in one.warnings
         ],
         "text": texts.get(one.reference.key, ""),
     }
 
 
-def check_manuscript(manuscript: Manuscript, corpus: Corpus, sources: Sequence[Source]) -> Check:
+def check_manuscript(
+    manuscript: Manuscript, corpus: Corpus, sources: Sequence[Source]
+) -> ManuscriptCheck:
     """Check a manuscript against the services' records and the texts on the shelf."""
-    references = check_references(_select_references(manuscript), corpus.web, corpus.shelf, sources)
-    texts = {one.reference.key: text for one in references if (text := get_cited_text(one, corpus))}
-    known = index_by_key(manuscript.references)
-    return Check(
+    references = check_references(
+        _select_references_to_check(manuscript), corpus.web, corpus.shelf, sources
+    )
+    texts = {
+        one.reference.key: text for one in references if (text := load_cited_text(one, corpus))
+    }
+    known = index_references_by_key(manuscript.references)
+    return ManuscriptCheck(
         manuscript,
         tuple(references),
         tuple(_iterate_statements(manuscript, texts)),
@@ -204,14 +212,14 @@ def check_manuscript(manuscript: Manuscript, corpus: Corpus, sources: Sequence[S
     )
 
 
-def _select_references(manuscript: Manuscript) -> list[Reference]:
+def _select_references_to_check(manuscript: Manuscript) -> list[ListedReference]:
     """Return the references to check: printed entries, and list entries that are cited."""
     cited = {key for one in manuscript.blocks for mark in one.marks for key in mark.keys}
     return [one for one in manuscript.references if one.words or one.key in cited or not cited]
 
 
-def get_cited_text(checked: CheckedReference, corpus: Corpus) -> CitedText | None:
-    """Return the text of a cited paper: from the shelf, else the abstract of its record."""
+def load_cited_text(checked: CheckedReference, corpus: Corpus) -> CitedText | None:
+    """Return the text of a cited paper: from the shelf, or else the abstract of its record."""
     if checked.status not in ("verified", "differs") or not checked.paper:
         return None
     for name in checked.ids.names():
@@ -249,7 +257,7 @@ def _iterate_statements(manuscript: Manuscript, texts: dict[str, CitedText]) -> 
 
 
 def _find_adjacent_keys(found: Sequence[Sentence], at: int) -> tuple[str, ...]:
-    """Return the keys that the nearest citing sentences before and after a sentence cite.
+    """Return the keys cited by the nearest citing sentences before and after a sentence.
 
     A citation covers the sentences before it as often as the sentences after it.
     """
@@ -271,9 +279,11 @@ def _iterate_unlisted_citations(
                     yield UnlistedCitation(key, block.get_place(mark.start, mark.end))
 
 
-def find_matched_papers(
+def find_cited_papers(
     manuscript: Manuscript, corpus: Corpus, sources: Sequence[Source]
 ) -> list[Ids]:
-    """Return the cited papers whose reference matches its record."""
-    checked = check_references(_select_references(manuscript), corpus.web, corpus.shelf, sources)
+    """Return the identifiers of the cited papers whose reference matches its record."""
+    checked = check_references(
+        _select_references_to_check(manuscript), corpus.web, corpus.shelf, sources
+    )
     return [one.ids for one in checked if one.status in ("verified", "differs") and one.ids]

@@ -1,4 +1,4 @@
-"""Check the claims of a sentence about the papers it cites, element by element.
+"""Check the claims of a sentence about the papers that it cites, element by element.
 
 A quotation is compared as everywhere else (`..corpus.differences`). Numbers, directions and wording
 are compared with the passages about the same subject (`.number_checks`, `.alignment`).
@@ -19,12 +19,12 @@ from ..corpus.differences import compare_quotation
 from ..corpus.wording import parse_quotation
 from ..errors import BadRequest
 from .alignment import Alignment
-from .directions import NEGATION, Word, parse_compared_words
+from .directions import NEGATION, ComparedWord, parse_compared_words
 from .number_checks import AlignedPassage, Ranked, iterate_number_claims
 from .parts import Sentence, iterate_quotations
-from .passages import CitedText, Passage, is_framing_word, list_content_words, shorten_passage
+from .passages import CitedPassage, CitedText, is_framing_word, list_content_words, shorten_passage
 from .quantities import compare_quantities, find_quantities
-from .statements import Claim, Outcome, Statement
+from .statements import CheckedClaim, Outcome, Statement
 
 _CONFIDENCE_LEVEL = re.compile(r"\b9[0-9](?:\.\d)?\s?%\s?(?=CI\b|confidence|credible)", re.I)
 _QUOTATION_MIN_CHARS = 8  # characters; a shorter quotation is a name or a word
@@ -48,21 +48,21 @@ _OWN_WORK = re.compile(
 def check_sentence(
     sentence: Sentence, texts: Sequence[CitedText], unread: tuple[str, ...] = ()
 ) -> Statement | None:
-    """Check each element of a sentence against the cited texts; None if it has no element."""
+    """Check each element of a sentence against the cited texts; return None without elements."""
     claim = sentence.claim
-    elements: list[Claim] = []
-    for start, end in _find_checked_quotations(sentence):
+    elements: list[CheckedClaim] = []
+    for start, end in _find_quotations_to_check(sentence):
         made = _check_quotation(sentence, start, end, texts)
         if made:
             elements.append(made)
             claim = f"{claim[:start]}{' ' * (end - start)}{claim[end:]}"
-    elements += _check_sentence_words(sentence, _CONFIDENCE_LEVEL.sub(_to_blanks, claim), texts)
+    elements += _check_sentence_words(sentence, _CONFIDENCE_LEVEL.sub(_to_spaces, claim), texts)
     if not elements:
         return None
     return Statement(sentence.place, sentence.text, sentence.keys, tuple(elements), unread)
 
 
-def _to_blanks(found: re.Match[str]) -> str:
+def _to_spaces(found: re.Match[str]) -> str:
     return " " * len(found[0])
 
 
@@ -73,25 +73,25 @@ def check_uncited_sentence(
     statement = check_sentence(sentence, texts)
     elements = statement.elements if statement else ()
     judged = [
-        _to_uncited_result(replace(one, keys=keys))
+        _limit_uncited_result(replace(one, keys=keys))
         for one in elements
         if one.kind in ("quotation", "number")
     ]
     return Statement(sentence.place, sentence.text, keys, tuple(judged)) if judged else None
 
 
-def _to_uncited_result(one: Claim) -> Claim:
-    """Return the claim with the result for a sentence that has no citation of its own."""
+def _limit_uncited_result(one: CheckedClaim) -> CheckedClaim:
+    """Return the claim with the weaker result for a sentence without its own citation."""
     if one.outcome in ("same", "not_compared"):
         return replace(one, said=f"{one.said}, by a citation beside it")
-    if one.outcome != "no_full_text" and _is_contradicted(one):
+    if one.outcome != "no_full_text" and _is_contradicted_by_passage(one):
         return replace(one, said=f"{one.said} The citation stands beside it.")
     lack = "are here as abstracts" if one.outcome == "no_full_text" else "have it not"
     said = f"The sentence cites nothing, and the papers cited beside it {lack}."
     return replace(one, outcome="uncited", said=said)
 
 
-def _is_contradicted(one: Claim) -> bool:
+def _is_contradicted_by_passage(one: CheckedClaim) -> bool:
     """Return whether a passage has nearly all words of the sentence but another number."""
     if one.share < _CONTRADICTION_MIN_SHARE or _OWN_WORK.search(one.sentence):
         return False
@@ -104,8 +104,8 @@ def _is_contradicted(one: Claim) -> bool:
     )
 
 
-def _find_checked_quotations(sentence: Sentence) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each quotation; a block quotation counts as a whole."""
+def _find_quotations_to_check(sentence: Sentence) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each quotation; a block quotation counts as one."""
     if sentence.block.kind == "quote":
         yield 0, len(sentence.text.rstrip())
         return
@@ -118,7 +118,7 @@ def _find_checked_quotations(sentence: Sentence) -> Iterator[tuple[int, int]]:
 
 def _check_quotation(
     sentence: Sentence, start: int, end: int, texts: Sequence[CitedText]
-) -> Claim | None:
+) -> CheckedClaim | None:
     """Compare a quotation with the cited texts; None if the quotation is too short."""
     words = " ".join(sentence.claim[start:end].split())
     try:
@@ -129,7 +129,7 @@ def _check_quotation(
     found = [(compare_quotation(quoted, one.text), one) for one in texts]
     near, text = max(found, key=lambda pair: pair[0].likeness)
     printed = text.text[near.start : near.end] if near.likeness else ""
-    passage = Passage(near.start, near.end, printed)
+    passage = CitedPassage(near.start, near.end, printed)
     outcome: Outcome = "absent"
     said = "Nowhere in the cited text; the nearest words are another sentence."
     if near.is_verbatim:
@@ -139,7 +139,7 @@ def _check_quotation(
     elif near.likeness >= _ALTERED_MIN_LIKENESS:
         outcome, said = "altered", "; ".join(map(str, near.differences)) or "other words"
     handle = text.build_passage_handle(passage) if printed else ""
-    return Claim(
+    return CheckedClaim(
         *("quotation", outcome, place, sentence.text, sentence.keys, words, said),
         *(shorten_passage(passage), handle, near.likeness),
     )
@@ -147,29 +147,29 @@ def _check_quotation(
 
 def _check_sentence_words(
     sentence: Sentence, claim: str, texts: Sequence[CitedText]
-) -> Iterator[Claim]:
-    """Check the numbers, directions and wording of a sentence, outside its quotations."""
+) -> Iterator[CheckedClaim]:
+    """Yield the results for a sentence's numbers, directions and wording outside quotations."""
     ours = parse_compared_words(claim)
     if not any(word.quantity or not is_framing_word(word.key) for word in ours):
         return
-    about = _blank_numbers(ours, claim)
+    about = _remove_numbers(ours, claim)
     ranked = [(share, one, text) for text in texts for share, one in text.rank_passages(about)]
     ranked.sort(key=lambda found: -found[0])
     if not ranked:
         said = "There is no text of it."
-        yield Claim(
+        yield CheckedClaim(
             "wording", "no_full_text", sentence.place, sentence.text, sentence.keys, "", said
         )
         return
     least = max(_RELEVANT_MIN_SHARE, _RELATIVE_TO_BEST * ranked[0][0])
     near = [found for found in ranked if found[0] >= least]
-    aligned = _align_passages(ours, near or ranked[:1])
+    aligned = _align_with_passages(ours, near or ranked[:1])
     yield from iterate_number_claims(sentence, claim, aligned, near, ranked)
     yield from _check_directions_and_negations(sentence, claim, aligned)
     yield _check_wording(sentence, aligned[0])
 
 
-def _blank_numbers(ours: Sequence[Word], claim: str) -> str:
+def _remove_numbers(ours: Sequence[ComparedWord], claim: str) -> str:
     """Return the claim without its numbers and units, unless too few words would remain."""
     bare = claim
     for one in ours:
@@ -178,7 +178,9 @@ def _blank_numbers(ours: Sequence[Word], claim: str) -> str:
     return bare if len(list_content_words(bare)) >= _MIN_CONTENT_WORDS else claim
 
 
-def _align_passages(ours: Sequence[Word], near: Sequence[Ranked]) -> list[AlignedPassage]:
+def _align_with_passages(
+    ours: Sequence[ComparedWord], near: Sequence[Ranked]
+) -> list[AlignedPassage]:
     """Return the best passages aligned with a sentence, most similar first."""
     aligned = [AlignedPassage(one, Alignment(ours, one[1].compared_words)) for one in near]
     return sorted(
@@ -189,10 +191,10 @@ def _align_passages(ours: Sequence[Word], near: Sequence[Ranked]) -> list[Aligne
 
 def _check_directions_and_negations(
     sentence: Sentence, claim: str, aligned: Sequence[AlignedPassage]
-) -> Iterator[Claim]:
+) -> Iterator[CheckedClaim]:
     """Check the words that have an opposite, and the negations."""
     best = aligned[0].alignment
-    negated = set(best.iterate_lost_negations())
+    negated = set(best.iterate_one_sided_negations())
     for at, word in enumerate(best.ours):
         if not word.has_opposite and at not in negated:
             continue
@@ -201,7 +203,7 @@ def _check_directions_and_negations(
             continue
         first = best.ours[at - 1] if at and best.ours[at - 1].key == NEGATION else word
         place = sentence.block.get_place(sentence.start + first.start, sentence.start + word.end)
-        yield Claim(
+        yield CheckedClaim(
             *("direction", outcome, place, sentence.text, sentence.keys),
             *(claim[first.start : word.end], said, shorten_passage(passage)),
             *(text.build_passage_handle(passage), round(share, 2)),
@@ -211,7 +213,7 @@ def _check_directions_and_negations(
 def _compare_word_direction(
     at: int, aligned: Sequence[AlignedPassage], is_negation_turned: bool
 ) -> tuple[Outcome, str, Ranked]:
-    """Return the result for one word, from the passage closest to the sentence."""
+    """Return the result for one word, from the passage most similar to the sentence."""
     if is_negation_turned:
         return "turned", "Only one of sentence and passage negates it.", aligned[0].ranked
     least = _AS_LIKE * aligned[0].alignment.likeness
@@ -234,8 +236,8 @@ def _compare_word_direction(
     return "not_compared", "No corresponding word was found.", where.ranked
 
 
-def _check_wording(sentence: Sentence, nearest: AlignedPassage) -> Claim:
-    """Compare the wording with that of the nearest passage; its truth is not judged."""
+def _check_wording(sentence: Sentence, nearest: AlignedPassage) -> CheckedClaim:
+    """Return the comparison with the nearest passage's wording; its truth is not judged."""
     share, passage, text = nearest.ranked
     alignment = nearest.alignment
     outcome: Outcome = "not_compared"
@@ -246,19 +248,19 @@ def _check_wording(sentence: Sentence, nearest: AlignedPassage) -> Claim:
     elif share < _SUPPORT_MIN_SHARE:
         said = "No passage has most of its words; the nearest is shown."
     elif alignment.unmatched_words:
-        words = _join_first_words(alignment.unmatched_words, sentence.claim)
+        words = _quote_first_words(alignment.unmatched_words, sentence.claim)
         said = f"Words without a counterpart: {words}."
     else:
         said = (
-            f"The passage says more: {_join_first_words(alignment.omitted_words, passage.words)}."
+            f"The passage says more: {_quote_first_words(alignment.omitted_words, passage.words)}."
         )
-    return Claim(
+    return CheckedClaim(
         *("wording", outcome, sentence.place, sentence.text, sentence.keys, "", said),
         *(shorten_passage(passage), text.build_passage_handle(passage), round(share, 2)),
     )
 
 
-def _join_first_words(words: Sequence[Word], text: str) -> str:
+def _quote_first_words(words: Sequence[ComparedWord], text: str) -> str:
     """Return the first words of a list, as written in a text."""
     named = ", ".join(text[one.start : one.end] for one in words[:_MAX_NAMED_WORDS])
     return named + (", …" if len(words) > _MAX_NAMED_WORDS else "")

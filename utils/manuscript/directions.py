@@ -1,4 +1,4 @@
-"""Split a sentence into comparable words: opposites, negations, numbers and other words.
+"""Split a sentence into comparable words: words with opposites, negations, numbers, others.
 
 The problem: "Mortality decreased" has nearly all the words of "Mortality increased". A comparison
 of words must therefore know which words are opposites of each other, and which are negated.
@@ -137,7 +137,7 @@ NUMBER, NEGATION = "#", "negation"
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class ComparedWord:
     """A word to compare, ``text[start:end]``.
 
     Two words correspond if their ``key`` is equal. They then agree if ``value`` and ``negated`` are
@@ -167,7 +167,7 @@ def _iterate_opposite_phrases(words: str) -> Iterator[str]:
         yield word.replace("_", " ")
 
 
-def _index_opposites() -> tuple[dict[str, tuple[str, str]], dict[str, tuple[str, str]]]:
+def _build_opposite_tables() -> tuple[dict[str, tuple[str, str]], dict[str, tuple[str, str]]]:
     """Return the opposites by word and by stem."""
     whole: dict[str, tuple[str, str]] = {}
     stems: dict[str, tuple[str, str]] = {}
@@ -178,7 +178,7 @@ def _index_opposites() -> tuple[dict[str, tuple[str, str]], dict[str, tuple[str,
     return whole, stems
 
 
-_WHOLE, _STEMS = _index_opposites()
+_WHOLE, _STEMS = _build_opposite_tables()
 _MAX_STEM, _MIN_STEM = max(map(len, _STEMS)), min(map(len, _STEMS))
 _NEGATING = frozenset(_iterate_opposite_phrases(_NEGATIONS))
 _EQUIVALENT = {
@@ -207,7 +207,7 @@ _WORD = re.compile(
 )
 
 
-def parse_compared_words(text: str) -> list[Word]:
+def parse_compared_words(text: str) -> list[ComparedWord]:
     """Return the words of a text in order, with their values and negations."""
     numbers = find_quantities(text)
     covered = {at for one in numbers for at in range(one.start, one.end)}
@@ -215,11 +215,11 @@ def parse_compared_words(text: str) -> list[Word]:
     pieces += [
         (found.start(), found) for found in _WORD.finditer(text) if found.start() not in covered
     ]
-    words: list[Word] = []
+    words: list[ComparedWord] = []
     clause = depth = scope = 0
     for _, piece in sorted(pieces, key=lambda pair: pair[0]):
         if isinstance(piece, Quantity):
-            word = Word(NUMBER, piece.start, piece.end, quantity=piece)
+            word = ComparedWord(NUMBER, piece.start, piece.end, quantity=piece)
         elif piece["phrase"] or piece["word"]:
             word = _parse_compared_word(piece)
         else:
@@ -236,12 +236,12 @@ def parse_compared_words(text: str) -> list[Word]:
     return words
 
 
-def _parse_compared_word(match: re.Match[str]) -> Word:
+def _parse_compared_word(match: re.Match[str]) -> ComparedWord:
     """Return one word, without regard to negation."""
     text = " ".join(match[0].lower().replace("\u2019", "'").split())
     key, value = _find_direction_key_and_side(text)
     is_weak = text in _WEAK_WORDS or key in NAMING_AXES
-    return Word(key, match.start(), match.end(), value, is_weak=is_weak)
+    return ComparedWord(key, match.start(), match.end(), value, is_weak=is_weak)
 
 
 def _find_direction_key_and_side(text: str) -> tuple[str, str]:
@@ -262,8 +262,8 @@ def _find_direction_key_and_side(text: str) -> tuple[str, str]:
     return _EQUIVALENT.get(terms, terms or text), ""
 
 
-def _negate_word(word: Word) -> Word:
-    """Return a word as it is in the scope of a negation."""
+def _negate_word(word: ComparedWord) -> ComparedWord:
+    """Return a word as it counts in the scope of a negation."""
     if word.key in _EXCLUSIVE:
         sides = list(OPPOSITES[word.key])
         return replace(word, value=sides[1 - sides.index(word.value)])

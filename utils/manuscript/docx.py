@@ -1,4 +1,4 @@
-r"""Read Word's DOCX: paragraphs, and the citations that reference managers store in fields.
+r"""Read Word's DOCX files: paragraphs, and the citations that reference managers store in fields.
 
 Each reference manager stores the cited records in its fields:
 
@@ -34,9 +34,9 @@ from ..errors import BadContent, BadRequest
 from ..lists.described import fields_to_paper
 from ..lists.documents import get_endnote_fields, get_endnote_ids
 from ..readers.safe_xml import parse_untrusted_xml
-from .parts import CitationMark, ManuscriptBlock, Reference
+from .parts import CitationMark, ListedReference, ManuscriptBlock
 from .printed import find_ids_in_entry
-from .reference_files import index_by_key, parse_csl_reference
+from .reference_files import index_references_by_key, parse_csl_reference
 
 _CITATION = re.compile(r"\s*CITATION\s")
 _TAG = re.compile(r"(?:CITATION|\\m)\s+(\"[^\"]*\"|[^\s\\]+)")
@@ -66,8 +66,8 @@ def find_source_tags(code: str) -> tuple[str, ...]:
     return tuple(tag.strip('"') for tag in found)
 
 
-def iterate_word_sources(root: Any) -> Iterator[Reference]:
-    """Yield the sources of a part; nothing if the part is not a source list."""
+def iterate_word_sources(root: Any) -> Iterator[ListedReference]:
+    """Yield the sources in a part of the file; none if the part is not a source list."""
     if _get_local_name(root) != "Sources":
         return
     for source in root:
@@ -84,7 +84,7 @@ def iterate_word_sources(root: Any) -> Iterator[Reference]:
                 "pages": fields.get("Pages", ""),
             }
             kind = fields.get("SourceType", "")
-            yield Reference(
+            yield ListedReference(
                 tag, find_ids_in_entry(named), fields_to_paper(said), kind=_KINDS.get(kind, kind)
             )
 
@@ -116,7 +116,7 @@ def _get_inner_text(element: Any) -> str:
     return " ".join("".join(element.itertext()).split())
 
 
-def read_docx(data: bytes) -> tuple[list[ManuscriptBlock], list[Reference]]:
+def read_docx(data: bytes) -> tuple[list[ManuscriptBlock], list[ListedReference]]:
     """Return the paragraphs, and the works that fields cite.
 
     Raises
@@ -141,7 +141,7 @@ def read_docx(data: bytes) -> tuple[list[ManuscriptBlock], list[Reference]]:
         ) from None
     reading = _DocxReader(
         dict(_iterate_notes(others)),
-        index_by_key(one for part in others for one in iterate_word_sources(part)),
+        index_references_by_key(one for part in others for one in iterate_word_sources(part)),
     )
     for paragraph in root.iter(f"{_W}p"):
         reading.add_paragraph(paragraph)
@@ -149,7 +149,7 @@ def read_docx(data: bytes) -> tuple[list[ManuscriptBlock], list[Reference]]:
 
 
 def _parse_document_part(name: str, data: bytes) -> Any:
-    """Parse a part; return None for an add-in's part that is not valid XML."""
+    """Parse a part of the file; return None for an add-in's part that is not valid XML."""
     try:
         return parse_untrusted_xml(data)
     except BadContent:
@@ -175,14 +175,16 @@ class _FieldState:
 
 
 class _DocxReader:
-    """A collector of blocks and references, by paragraph; fields may span paragraphs."""
+    """Collects blocks and references paragraph by paragraph; fields may span paragraphs."""
 
-    def __init__(self, notes: Mapping[tuple[str, str], Any], sources: dict[str, Reference]) -> None:
+    def __init__(
+        self, notes: Mapping[tuple[str, str], Any], sources: dict[str, ListedReference]
+    ) -> None:
         self._notes = notes
         self._sources = sources
         self._noted = 0
         self.blocks: list[ManuscriptBlock] = []
-        self.references: dict[str, Reference] = {}
+        self.references: dict[str, ListedReference] = {}
         self._fields: list[_FieldState] = []
         self._number = 0
 
@@ -209,7 +211,7 @@ class _DocxReader:
         self.blocks += self._behind
 
     def _add_element(self, element: Any) -> None:
-        """Process one element of the paragraph."""
+        """Process one XML element of the paragraph."""
         tag = element.tag.removeprefix(_W) if isinstance(element.tag, str) else ""
         if tag == "t":
             self._add_text(element)
@@ -266,7 +268,7 @@ class _DocxReader:
                 self._fields[-1].code += field.code
 
     def _add_note(self, kind: str, name: str) -> None:
-        """Add a note's paragraphs after this one, and cite here what the note cites."""
+        """Add a note's paragraphs after this one, and repeat the note's citations here."""
         note = self._notes.get((kind, name))
         if note is None:
             return
@@ -317,7 +319,7 @@ def _get_displayed_text(element: Any) -> str:
     return "".join(part.text or "" for part in element.iter(f"{_W}t"))
 
 
-def _iterate_csl_field_references(code: str) -> Iterator[Reference]:
+def _iterate_csl_field_references(code: str) -> Iterator[ListedReference]:
     with suppress(ValueError, RecursionError, AttributeError, TypeError):
         said, _ = json.JSONDecoder().raw_decode(code[code.index("{") :])
         for item in said["citationItems"] if isinstance(said, dict) else ():
@@ -326,7 +328,7 @@ def _iterate_csl_field_references(code: str) -> Iterator[Reference]:
             yield parse_csl_reference(data, key)
 
 
-def _list_endnote_field_references(code: str) -> list[Reference]:
+def _list_endnote_field_references(code: str) -> list[ListedReference]:
     found = re.search(r"<EndNote>.*?</EndNote>", code, re.S)
     if not found:
         return []
@@ -334,11 +336,13 @@ def _list_endnote_field_references(code: str) -> list[Reference]:
         root = parse_untrusted_xml(found[0].encode())
     except BadContent:
         return []
-    made: list[Reference] = []
+    made: list[ListedReference] = []
     for cite in root.iter("Cite"):
         if (record := cite.find("record")) is not None:
             key = f"endnote:{cite.findtext('RecNum') or record.findtext('rec-number') or len(made)}"
             made.append(
-                Reference(key, get_endnote_ids(record), fields_to_paper(get_endnote_fields(record)))
+                ListedReference(
+                    key, get_endnote_ids(record), fields_to_paper(get_endnote_fields(record))
+                )
             )
     return made

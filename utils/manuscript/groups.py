@@ -1,4 +1,4 @@
-"""Find the groups that a sentence compares, and the group that a number belongs to.
+"""Find the groups that a sentence compares, and the group to which a number belongs.
 
 The problem: "12 % of the treated and 25 % of the control mice" has the words and the numbers of
 "25 % of the treated and 12 % of the control mice".
@@ -18,7 +18,7 @@ from functools import partial
 from itertools import islice, takewhile
 
 from ..outline.terms import STOP_WORDS
-from .directions import NAMING_AXES, NEGATION, NUMBER, Word
+from .directions import NAMING_AXES, NEGATION, NUMBER, ComparedWord
 
 _COMPARING = frozenset({"than", "=versus"})
 _COMPARED = "amount quality rank strength age length speed time risk sensitivity frequency"
@@ -30,7 +30,9 @@ _GROUP_PREPOSITIONS = frozenset({"of", "in", "among", "for", "presence"})
 _ALSO_NAMING = frozenset({"age", "presence", "sensitivity"})  # "older patients", "without pain"
 
 
-def are_sides_exchanged(ours: Sequence[Word], theirs: Sequence[Word]) -> bool | None:
+def are_comparison_sides_reversed(
+    ours: Sequence[ComparedWord], theirs: Sequence[ComparedWord]
+) -> bool | None:
     """Return whether two comparisons name their sides in opposite order; None if unclear."""
     mine, other = _split_comparison_sides(ours), _split_comparison_sides(theirs)
     if not mine or not other:
@@ -44,12 +46,12 @@ def are_sides_exchanged(ours: Sequence[Word], theirs: Sequence[Word]) -> bool | 
     return False if kept > moved or not moved else None
 
 
-def find_comparison_clause(words: Sequence[Word]) -> int | None:
+def find_comparison_clause(words: Sequence[ComparedWord]) -> int | None:
     """Return the clause of the first comparing word."""
     return next((word.clause for word in words if word.key in _COMPARING), None)
 
 
-def _split_comparison_sides(words: Sequence[Word]) -> tuple[set[str], set[str]] | None:
+def _split_comparison_sides(words: Sequence[ComparedWord]) -> tuple[set[str], set[str]] | None:
     """Return the words on either side of the first comparing word."""
     at = next((at for at, word in enumerate(words) if word.key in _COMPARING), None)
     if at is None:
@@ -68,18 +70,18 @@ def _split_comparison_sides(words: Sequence[Word]) -> tuple[set[str], set[str]] 
     )
 
 
-def can_name_group(word: Word) -> bool:
-    """Return whether a word can name a group: no number, negation, direction or function word."""
+def can_name_group(word: ComparedWord) -> bool:
+    """Return whether a word can name a group; numbers, negations and function words cannot."""
     if word.key in (NUMBER, NEGATION) or word.key in STOP_WORDS:
         return False
     return not word.has_opposite or word.key in NAMING_AXES or word.key in _ALSO_NAMING
 
 
-def _format_key_and_value(word: Word) -> str:
+def _format_key_and_value(word: ComparedWord) -> str:
     return f"{word.key} {word.value}".strip()
 
 
-def find_group_words(words: Sequence[Word], at: int, *, narrow: bool) -> set[str]:
+def find_group_words(words: Sequence[ComparedWord], at: int, *, narrow: bool) -> set[str]:
     """Return the nearest words on either side of a number, up to the next number.
 
     If *narrow*, only the words behind a number that is followed by "of" or "in" are returned.
@@ -90,7 +92,7 @@ def find_group_words(words: Sequence[Word], at: int, *, narrow: bool) -> set[str
     return {*behind, *_iterate_group_words(reversed(words[:at]), words[at].clause)}
 
 
-def _iterate_group_words(words: Iterable[Word], clause: int) -> Iterator[str]:
+def _iterate_group_words(words: Iterable[ComparedWord], clause: int) -> Iterator[str]:
     """Yield the first words of a clause that can name a group, up to the first number."""
     content = (
         _format_key_and_value(one)
@@ -100,29 +102,36 @@ def _iterate_group_words(words: Iterable[Word], clause: int) -> Iterator[str]:
     yield from islice(content, _NEAREST_WORDS)
 
 
-def _is_in_clause(clause: int, word: Word) -> bool:
+def _is_in_clause(clause: int, word: ComparedWord) -> bool:
     return word.clause == clause and word.key != NUMBER
 
 
-def belong_to_same_group(ours: Sequence[Word], at: int, theirs: Sequence[Word], there: int) -> bool:
-    """Return whether two numbers belong to the same group, by their nearest words."""
+def is_same_group(
+    ours: Sequence[ComparedWord], at: int, theirs: Sequence[ComparedWord], there: int
+) -> bool:
+    """Return whether two numbers belong to the same group, judged by their nearest words."""
     return any(_is_nearest_group(ours, at, theirs, there, narrow=one) for one in (True, False))
 
 
 def _is_nearest_group(
-    ours: Sequence[Word], at: int, theirs: Sequence[Word], there: int, *, narrow: bool
+    ours: Sequence[ComparedWord],
+    at: int,
+    theirs: Sequence[ComparedWord],
+    there: int,
+    *,
+    narrow: bool,
 ) -> bool:
     """Return whether no other number of the passage shares as many words with this one."""
     group = find_group_words(ours, at, narrow=narrow)
     shared = {
         place: len(group & find_group_words(theirs, place, narrow=narrow))
         for place, word in enumerate(theirs)
-        if word.quantity and (place == there or not are_in_one_list(theirs, place, there))
+        if word.quantity and (place == there or not are_numbers_in_one_list(theirs, place, there))
     }
     mine = shared.pop(there)
     return mine > max(shared.values(), default=0)
 
 
-def are_in_one_list(words: Sequence[Word], one: int, other: int) -> bool:
+def are_numbers_in_one_list(words: Sequence[ComparedWord], one: int, other: int) -> bool:
     """Return whether two numbers belong to one list or range: "5 and 10 mg"."""
     return not any(can_name_group(word) for word in words[min(one, other) : max(one, other)])

@@ -1,4 +1,4 @@
-r"""Read LaTeX: paragraphs with their positions, citations, and the reference lists they use.
+r"""Read LaTeX: paragraphs with their positions, citations, and the document's reference lists.
 
 pylatexenc parses the source into nodes with positions. Commands that print nothing are skipped;
 ``\input`` and ``\include`` are followed within the manuscript's folder. Every command with *cite*
@@ -82,8 +82,8 @@ _SOURCES = re.compile(
 _MAX_INCLUDE_DEPTH = 8  # levels of files that include files
 
 
-def find_reference_files(text: str) -> list[str]:
-    """Return the names of the files that hold the reference list."""
+def find_bibliography_names(text: str) -> list[str]:
+    """Return the names of the files that contain the reference list."""
     named = (name.strip() for found in _SOURCES.finditer(text) for name in found[1].split(","))
     return [name if re.search(r"\.\w{2,4}$", name) else f"{name}.bib" for name in named if name]
 
@@ -98,7 +98,7 @@ def iterate_bib_items(text: str) -> Iterator[tuple[str, str, int]]:
 
 
 def latex_to_displayed_text(source: str) -> str:
-    """Return the displayed text of a piece of LaTeX in one line."""
+    """Return the displayed text of a piece of LaTeX on one line."""
     return " ".join(" ".join(block.text for block in parse_latex_blocks(source)).split())
 
 
@@ -116,7 +116,7 @@ def parse_latex_blocks(
 
 
 class _LatexReader:
-    """A reader of one document and the files that it includes."""
+    """Reads one document and the files that it includes."""
 
     def __init__(self, files: Mapping[str, str]) -> None:
         self.files = files
@@ -132,7 +132,7 @@ class _LatexReader:
         walker = LatexWalker(text, latex_context=_build_parsing_context(), tolerant_parsing=True)
         try:
             nodes = walker.get_latex_nodes(pos=begins.end() if begins else 0)[0]
-            _NodeWalker(builder, self, file).add_nodes(nodes)
+            _NodeConverter(builder, self, file).add_nodes(nodes)
         except (RecursionError, LatexWalkerError):
             msg = f"{file or 'The document'} cannot be read as LaTeX."
             raise BadRequest(msg, "Does it compile? Its groups may be unbalanced.") from None
@@ -152,8 +152,8 @@ class _LatexReader:
             self.deep -= 1
 
 
-class _NodeWalker:
-    """A converter of one file's LaTeX nodes to blocks."""
+class _NodeConverter:
+    """Converts one file's LaTeX nodes to blocks."""
 
     def __init__(self, builder: BlockBuilder, reading: _LatexReader, file: str) -> None:
         self.builder = builder
@@ -166,7 +166,7 @@ class _NodeWalker:
             self.add_node(node, nodes[at + 1 :], math=math)
 
     def add_node(self, node: Any, behind: Sequence[Any], *, math: bool = False) -> None:
-        """Add one node."""
+        """Add one node; *behind* is the node after it."""
         kind = type(node).__name__
         if kind == "LatexCharsNode":
             self.add_characters(node.chars, node.pos)
@@ -222,7 +222,7 @@ class _NodeWalker:
         if name in _CITE_COMMANDS or (_CITE_COMMAND.fullmatch(name) and name not in _NOT_CITATIONS):
             self.add_citation(node)
         elif name in _INPUTS:
-            self.include_file(node)
+            self.add_included_file(node)
         elif name in _HEADINGS:
             self.builder.finish_block()
             self.add_arguments(node)
@@ -262,7 +262,7 @@ class _NodeWalker:
         if keys:
             self.builder.append_citation(keys, f"[{', '.join(keys)}]", node.pos, node.len)
 
-    def include_file(self, node: Any) -> None:
+    def add_included_file(self, node: Any) -> None:
         """Add the blocks of an included file."""
         for name in _get_braced_texts(node):
             self.builder.finish_block()

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 
 from .alignment import AGREEMENTS, Alignment
 from .parts import Sentence
-from .passages import CitedText, Passage, list_content_words, shorten_passage
+from .passages import CitedPassage, CitedText, list_content_words, shorten_passage
 from .quantities import Quantity, compare_quantities, is_distinctive_number
-from .statements import Claim, Outcome
+from .statements import CheckedClaim, Outcome
 
-Ranked = tuple[float, Passage, CitedText]
+Ranked = tuple[float, CitedPassage, CitedText]
 _CONTEXT_CHARS = 45  # characters on either side of a number that describe its subject
 _ALTERED_MIN_COVERAGE = 0.6  # share of the words that correspond, to say that a number was altered
 _AS_CLOSE = 0.8  # likeness relative to the best passage's, to confirm a number
@@ -48,20 +48,20 @@ def iterate_number_claims(
     aligned: Sequence[AlignedPassage],
     near: Sequence[Ranked],
     ranked: Sequence[Ranked],
-) -> Iterator[Claim]:
-    """Check each number of a sentence; *aligned*, *near* and *ranked* are sorted best first."""
+) -> Iterator[CheckedClaim]:
+    """Yield the result for each number of a sentence; the passage lists are sorted best first."""
     used: set[tuple[int, int]] = set()
     for at, word in enumerate(aligned[0].alignment.ours) if aligned else ():
         one = word.quantity
         if one is None or not is_distinctive_number(one):
             continue
-        found = _compare_at_aligned_place(one, at, aligned)
+        found = _compare_with_aligned_number(one, at, aligned)
         if not found:
             found = _search_number_in_passages(one, at, claim, aligned, near, ranked, used)
         outcome, said, (share, passage, text) = found
         place = sentence.block.get_place(sentence.start + one.start, sentence.start + one.end)
         what = " ".join(claim[one.start : one.end].split())
-        yield Claim(
+        yield CheckedClaim(
             *("number", outcome, place, sentence.text, sentence.keys, what, said),
             *(shorten_passage(passage), text.build_passage_handle(passage), round(share, 2)),
         )
@@ -70,10 +70,10 @@ def iterate_number_claims(
 _Found = tuple[Outcome, str, Ranked]
 
 
-def _compare_at_aligned_place(
+def _compare_with_aligned_number(
     one: Quantity, at: int, aligned: Sequence[AlignedPassage]
 ) -> _Found | None:
-    """Compare a number with the number that has the same words around it."""
+    """Compare a number with the number between the same words; return None without one."""
     least = _AS_CLOSE * aligned[0].alignment.likeness
     compared = [
         (said, passage)
@@ -108,9 +108,9 @@ def _search_number_in_passages(
     used: set[tuple[int, int]],
 ) -> _Found:
     """Search for a number in the passages about the subject, then in all others."""
-    said, where = _find_best_number(one, claim, near, used) or ("", ranked[0])
+    said, where = _find_best_passage_with_number(one, claim, near, used) or ("", ranked[0])
     if said in _AGREEMENT_TEXTS:
-        if any(passage.alignment.has_number(at) for passage in aligned):
+        if any(passage.alignment.has_number_of_same_group(at) for passage in aligned):
             return "same", _AGREEMENT_TEXTS[said], where
         told = f"{_AGREEMENT_TEXTS[said].capitalize()}; its group was not compared."
         return "not_compared", told, where
@@ -122,12 +122,12 @@ def _search_number_in_passages(
         return "altered", "The number is there with another comparison sign.", where
     if said:
         return "elsewhere", "The passage has it, but of something else.", where
-    if elsewhere := _find_first_passage_with(one, ranked):
+    if elsewhere := _find_first_passage_with_number(one, ranked):
         return "elsewhere", "The paper has it, but in no passage about this.", elsewhere
     return "absent", "Not in the cited text; the nearest passage is shown.", where
 
 
-def _find_best_number(
+def _find_best_passage_with_number(
     one: Quantity, claim: str, near: Sequence[Ranked], used: set[tuple[int, int]]
 ) -> tuple[str, Ranked] | None:
     """Return the best passage that contains a number, and how the numbers agree.
@@ -170,7 +170,7 @@ def _get_context_words(one: Quantity, text: str) -> set[str]:
     )
 
 
-def _find_first_passage_with(one: Quantity, ranked: Sequence[Ranked]) -> Ranked | None:
+def _find_first_passage_with_number(one: Quantity, ranked: Sequence[Ranked]) -> Ranked | None:
     """Return the first passage, relevant or not, that contains a number."""
     for found in ranked:
         if any(compare_quantities(one, other) in AGREEMENTS for other in found[1].numbers):

@@ -1,4 +1,4 @@
-"""Render the HTML page of a checked manuscript: faults first, with their places and passages.
+"""Render a checked manuscript as an HTML page: findings first, with their places and passages.
 
 Like the harvest page, the page loads no external file and has no script; Jinja escapes every text.
 """
@@ -44,10 +44,12 @@ _REFERENCE_FAULTS = ("wrong_paper", "not_found", "differs")
 
 
 def render_check_page(row: Mapping[str, Any]) -> str:
-    """Render the HTML page of a check, given its JSON form (`..manuscript.checking.Check.row`)."""
+    """Render the HTML page of a check from its JSON form (`ManuscriptCheck.row`)."""
     accepted = row["accepted"]
     references = row["references"]
-    elements = [one for one in _list_page_elements(row) if one["fingerprint"] not in accepted]
+    elements = [
+        one for one in _list_elements_with_sentences(row) if one["fingerprint"] not in accepted
+    ]
     left = [one for one in references if one["fingerprint"] not in accepted]
     pairs = [(one, w) for one in references for w in one["warnings"]]
     warned = [(one, w) for one, w in pairs if w["fingerprint"] not in accepted]
@@ -80,7 +82,7 @@ def render_check_page(row: Mapping[str, Any]) -> str:
     )
 
 
-def _list_page_elements(row: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _list_elements_with_sentences(row: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the elements of all statements, each with its sentence and citations."""
     return [
         {**element, "sentence": statement["sentence"], "keys": statement["keys"]}

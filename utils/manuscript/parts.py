@@ -37,7 +37,7 @@ _SENTENCE_START = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ManuscriptPlace:
-    """A place in a manuscript; numbers that the format lacks are 0.
+    """A position in a manuscript; numbers that the format lacks are 0.
 
     ``start`` and ``end`` count characters: in texts from the beginning of ``line`` and of
     ``last_line``, in DOCX and PDF from that of the paragraph.
@@ -96,7 +96,7 @@ class ManuscriptBlock:
     lines: Sequence[int] = field(default=(), repr=False)
 
     def get_place(self, start: int, end: int) -> ManuscriptPlace:
-        """Return the place of a stretch of the block."""
+        """Return the position of a stretch of the block."""
         page = max((page for begin, page in self.pages if begin <= start), default=0)
         if not self.at or start >= len(self.at):
             return ManuscriptPlace(self.file, 0, 0, self.number, page, start, end)
@@ -110,7 +110,7 @@ class ManuscriptBlock:
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class ListedReference:
     """An entry of the manuscript's reference list.
 
     ``ids`` are the entry's identifiers and ``paper`` its bibliographic details. ``words`` is the
@@ -128,7 +128,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Manuscript:
-    """A manuscript after reading; ``warnings`` name the parts that could not be read.
+    """A manuscript that was read; ``warnings`` name the parts that could not be read.
 
     ``accepted`` maps the fingerprint of each accepted finding to the reason (`.checking`).
     """
@@ -136,13 +136,13 @@ class Manuscript:
     name: str
     form: Form
     blocks: tuple[ManuscriptBlock, ...]
-    references: tuple[Reference, ...]
+    references: tuple[ListedReference, ...]
     warnings: tuple[str, ...] = ()
     accepted: Mapping[str, str] = field(default_factory=dict)
 
 
 class BlockBuilder:
-    """A builder of blocks, character by character, from a file with lines."""
+    """Builds blocks character by character, with their positions in the file."""
 
     def __init__(self, source: str, file: str = "") -> None:
         self.blocks: list[ManuscriptBlock] = []
@@ -154,7 +154,7 @@ class BlockBuilder:
         self._length = 0
 
     def append_text(self, text: str, at: int, spelled: int = 0) -> None:
-        """Append text found at offset *at*; ``spelled`` is its length in the source."""
+        """Append text that is at offset *at*; ``spelled`` is its length in the source."""
         self._text.append(text)
         is_same = not spelled or spelled == len(text)
         self._at += range(at, at + len(text)) if is_same else [at] * len(text)
@@ -167,7 +167,7 @@ class BlockBuilder:
         self._marks.append(CitationMark(start, self._length, tuple(keys)))
 
     def finish_block(self, kind: Literal["prose", "quote", "heading", "entry"] = "prose") -> None:
-        """Finish the block; a blank block is dropped."""
+        """Finish the current block; a blank block is dropped."""
         text = "".join(self._text)
         if text.strip():
             number = len(self.blocks) + 1
@@ -228,7 +228,7 @@ def iterate_sentences(block: ManuscriptBlock) -> Iterator[Sentence]:
 
 
 def iterate_quotations(text: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each quotation in a text, without quotation marks."""
+    """Yield start and end of each quotation in a text, without its quotation marks."""
     for found in _QUOTATION.finditer(text):
         yield found.span(found.lastindex or 0)
 
@@ -251,12 +251,12 @@ def _iterate_sentence_ends(block: ManuscriptBlock) -> Iterator[int]:
             continue
         if _ABBREVIATION.search(text[max(0, found.start() - 12) : found.start() + 1]):
             continue
-        at = _skip_citation_marks(found.end(), block)
+        at = _find_end_of_citations(found.end(), block)
         if at >= len(text) or _SENTENCE_START.match(text, at):
             yield at
 
 
-def _skip_citation_marks(at: int, block: ManuscriptBlock) -> int:
+def _find_end_of_citations(at: int, block: ManuscriptBlock) -> int:
     """Return the offset after the citations at *at*, unless they begin the next sentence."""
     for mark in block.marks:
         gap = block.text[at : mark.start] if mark.start >= at else "-"

@@ -16,7 +16,7 @@ from functools import cached_property
 from ..outline import build_outline, find_outermost_sections
 from ..outline.blocks import find_anchor, find_body_start
 from ..outline.terms import STOP_WORDS, to_index_terms
-from .directions import Word, parse_compared_words
+from .directions import ComparedWord, parse_compared_words
 from .parts import ManuscriptBlock, iterate_sentences
 from .quantities import Quantity, find_quantities
 
@@ -35,7 +35,7 @@ _FRAME_WORDS = """
 
 
 @dataclass(frozen=True)
-class Passage:
+class CitedPassage:
     """A stretch ``text[start:end]`` of the cited text; ``words`` is the stretch without markup."""
 
     start: int
@@ -54,18 +54,18 @@ class Passage:
         return find_quantities(self.words)
 
     @cached_property
-    def compared_words(self) -> list[Word]:
+    def compared_words(self) -> list[ComparedWord]:
         """The words of the passage, as they are aligned with those of a sentence."""
         return parse_compared_words(self.words)
 
 
-def shorten_passage(passage: Passage) -> str:
+def shorten_passage(passage: CitedPassage) -> str:
     """Return the first 600 characters of a passage, on one line."""
     return " ".join(passage.words.split())[:_MAX_PASSAGE_CHARS]
 
 
 def list_content_words(text: str) -> list[str]:
-    """Return the words of a text that carry meaning: no numbers, no common words."""
+    """Return the words of a text that carry meaning: no numbers and no common words."""
     return [
         word
         for word in to_index_terms(text).split()
@@ -86,13 +86,13 @@ def is_framing_word(term: str) -> bool:
 
 @dataclass
 class CitedText:
-    """The text of a cited paper: full text, abstract or title only."""
+    """The text of a cited paper: full text, abstract or only the title."""
 
     key: str
     text: str
     is_full: bool
     file: str = ""
-    passages: list[Passage] = field(default_factory=list)
+    passages: list[CitedPassage] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.passages = list(_iterate_passages(self.text))
@@ -101,7 +101,7 @@ class CitedText:
         self._weights = {term: math.log(total / count) + 0.1 for term, count in counted.items()}
         self._rare = math.log(total) + 0.1
 
-    def rank_passages(self, claim: str) -> list[tuple[float, Passage]]:
+    def rank_passages(self, claim: str) -> list[tuple[float, CitedPassage]]:
         """Return the passages with their score for a claim (0 to 1), best first."""
         said = set(list_content_words(claim))
         wanted = {
@@ -119,13 +119,13 @@ class CitedText:
             scored.append((weight / whole, one))
         return sorted(scored, key=lambda pair: -pair[0])
 
-    def build_passage_handle(self, passage: Passage) -> str:
-        """Return the address of a passage: ``pmid:31452104#p-3f9a1c2e``."""
+    def build_passage_handle(self, passage: CitedPassage) -> str:
+        """Return the address of a passage, such as ``pmid:31452104#p-3f9a1c2e``."""
         anchor = find_anchor(self.text, passage.start, passage.end)
         return f"{self.key}#{anchor.name}" if anchor else self.key
 
 
-def _iterate_passages(text: str) -> Iterator[Passage]:
+def _iterate_passages(text: str) -> Iterator[CitedPassage]:
     """Yield the passages of a text, without its reference list."""
     unread = find_outermost_sections(build_outline(text), "references")
     heading = ""
@@ -139,12 +139,12 @@ def _iterate_passages(text: str) -> Iterator[Passage]:
         yield from _iterate_block_passages(found, heading)
 
 
-def _iterate_block_passages(found: re.Match[str], heading: str) -> Iterator[Passage]:
+def _iterate_block_passages(found: re.Match[str], heading: str) -> Iterator[CitedPassage]:
     """Yield a table as one passage, and other blocks sentence by sentence."""
     plain = _MARKUP.sub(lambda mark: " " * len(mark[0]), found[0])
     if _TABLE.match(found[0]):
-        yield Passage(found.start(), found.end(), plain, heading)
+        yield CitedPassage(found.start(), found.end(), plain, heading)
         return
     for one in iterate_sentences(ManuscriptBlock(plain.replace("\n", " "))):
         start, end = found.start() + one.start, found.start() + one.end
-        yield Passage(start, end, one.text, heading)
+        yield CitedPassage(start, end, one.text, heading)

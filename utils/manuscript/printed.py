@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from ..model.identifiers import Ids
 from ..outline.words import fold_words
-from .parts import CitationMark, ManuscriptBlock, Reference
+from .parts import CitationMark, ListedReference, ManuscriptBlock
 from .printed_entries import extract_printed_fields
 
 _HEADING = re.compile(
@@ -38,9 +38,9 @@ _NAME_IN_SENTENCE = re.compile(
 _MAX_NUMBERS_IN_RANGE = 60
 
 
-def split_printed_list(
+def split_off_printed_list(
     blocks: Sequence[ManuscriptBlock],
-) -> tuple[list[ManuscriptBlock], list[Reference]]:
+) -> tuple[list[ManuscriptBlock], list[ListedReference]]:
     """Return the body's blocks with their citations, and the entries of the printed list."""
     begin = next((at for at, one in enumerate(blocks) if _is_list_heading(one)), len(blocks))
     entries = list(_iterate_printed_entries(blocks[begin + 1 :]))
@@ -72,12 +72,12 @@ def _iterate_printed_entries(
             yield replace(block, kind="entry"), number
 
 
-def _parse_printed_entry(block: ManuscriptBlock, at: int, number: str) -> Reference:
+def _parse_printed_entry(block: ManuscriptBlock, at: int, number: str) -> ListedReference:
     """Parse a printed entry as a reference; its position replaces a missing number."""
     found = _NUMBER.match(block.text) if number else None
     words = " ".join(block.text[found.end() if found else 0 :].split())
     place = block.get_place(0, len(block.text.rstrip()))
-    return Reference(
+    return ListedReference(
         number or str(at),
         find_ids_in_entry(words),
         extract_printed_fields(words),
@@ -86,14 +86,15 @@ def _parse_printed_entry(block: ManuscriptBlock, at: int, number: str) -> Refere
     )
 
 
-def parse_printed_reference(key: str, words: str, **where: object) -> Reference:
+def parse_printed_reference(key: str, words: str, **where: object) -> ListedReference:
     """Parse a printed entry, such as a ``thebibliography`` item, as a reference."""
     words = " ".join(words.split())
-    return Reference(key, find_ids_in_entry(words), extract_printed_fields(words), words, **where)  # type: ignore[arg-type]
+    ids, fields = find_ids_in_entry(words), extract_printed_fields(words)
+    return ListedReference(key, ids, fields, words, **where)  # type: ignore[arg-type]
 
 
 def find_ids_in_entry(words: str) -> Ids:
-    """Return the identifiers in a text."""
+    """Return the identifiers in the text of an entry."""
     found = Ids()
     patterns = ((_DOI, "{}"), (_PMID, "PMID: {}"), (_PMCID, "{}"), (_ARXIV, "arXiv:{}"))
     for pattern, form in patterns:
@@ -104,7 +105,7 @@ def find_ids_in_entry(words: str) -> Ids:
 
 
 def _mark_number_citations(
-    blocks: Iterable[ManuscriptBlock], references: Sequence[Reference]
+    blocks: Iterable[ManuscriptBlock], references: Sequence[ListedReference]
 ) -> Iterator[ManuscriptBlock]:
     """Yield the blocks with their numeric citations marked."""
     known = {one.key for one in references}
@@ -126,7 +127,7 @@ def _mark_number_citations(
 
 
 def _expand_superscript_mark(mark: CitationMark) -> CitationMark:
-    """Replace superscript keys such as ``#2-4`` by the numbers they stand for."""
+    """Return the citation with superscript keys such as ``#2-4`` expanded to numbers."""
     keys = [
         one
         for key in mark.keys
@@ -152,7 +153,7 @@ def _expand_number_ranges(text: str) -> tuple[str, ...]:
 
 
 def _mark_name_citations(
-    blocks: Iterable[ManuscriptBlock], references: Sequence[Reference]
+    blocks: Iterable[ManuscriptBlock], references: Sequence[ListedReference]
 ) -> Iterator[ManuscriptBlock]:
     """Yield the blocks with their citations by author and year marked."""
     known: dict[tuple[str, str], list[str]] = {}
@@ -166,7 +167,7 @@ def _mark_name_citations(
             (found.start(), found.end()): keys
             for pattern, named in (
                 (_PARENTHESISED_NAMES, _iterate_parenthesised_names),
-                (_NAME_IN_SENTENCE, _iterate_sentence_name),
+                (_NAME_IN_SENTENCE, _iterate_name_in_sentence),
             )
             for found in pattern.finditer(block.text)
             if (keys := [key for at in named(found) for key in known.get(at, ())])
@@ -178,7 +179,7 @@ def _mark_name_citations(
 
 
 def _iterate_parenthesised_names(found: re.Match[str]) -> Iterator[tuple[str, str]]:
-    """Yield first author and year of each work in parentheses; years may share an author."""
+    """Yield first author and year of each work in parentheses; an author may have several years."""
     name = ""
     for part in re.split(r"[;]", found[1]):
         named = re.search(_NAME, re.sub(r"^\W*(?:see|also|e\.g\.,?|cf\.|reviewed in)\s+", "", part))
@@ -186,6 +187,6 @@ def _iterate_parenthesised_names(found: re.Match[str]) -> Iterator[tuple[str, st
         yield from ((name, year[0]) for year in _YEAR.finditer(part))
 
 
-def _iterate_sentence_name(found: re.Match[str]) -> Iterator[tuple[str, str]]:
+def _iterate_name_in_sentence(found: re.Match[str]) -> Iterator[tuple[str, str]]:
     """Yield the author and year of a citation such as ``Roe et al. (2024)``."""
     yield (fold_words(found["name"]) or [""])[0], found["year"]

@@ -23,7 +23,7 @@ from ..lists.described import parse_author_name, split_author_names
 from ..model.paper import Author, Paper
 from ..model.versions import is_only_preprint
 from ..outline.words import fold_words
-from .printed_entries import read_names
+from .printed_entries import split_off_names
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 _YEAR = re.compile(r"(?<![\d.:/-])(?:18|19|20)\d\d(?=[a-z]?\b)(?![\d.]*[/:-]\d)")
@@ -56,15 +56,15 @@ _SMALL_WORDS = frozenset(
 
 
 class TitleSpan(NamedTuple):
-    """The place of a title in an entry, in characters, and the share of its words found there."""
+    """The position of a title in an entry, in characters, and the share of its words there."""
 
     start: int
     end: int
     share: float
 
 
-def find_title(words: str, title: str) -> TitleSpan | None:
-    """Return where an entry has a title, or most words of one; None if few of them are there."""
+def find_title_in_entry(words: str, title: str) -> TitleSpan | None:
+    """Return the position of a title in an entry; None if the entry has too few of its words."""
     wanted = split_title_words(title)
     found = list(_WORD.finditer(words))
     tokens = ["".join(split_title_words(one[0])) for one in found]
@@ -76,13 +76,15 @@ def find_title(words: str, title: str) -> TitleSpan | None:
     offset, slack = anchor.b - anchor.a, 2 + len(wanted) // 4
     near = [one for one in blocks if abs(one.b - one.a - offset) <= slack]
     first, last = near[0], near[-1]
-    begin = _extend_to_start(words, found, first.b, first.a + slack)
-    end = _extend_to_end(words, found, last.b + last.size, len(wanted) - last.a - last.size + slack)
+    begin = _find_sentence_start(words, found, first.b, first.a + slack)
+    end = _find_sentence_end(
+        words, found, last.b + last.size, len(wanted) - last.a - last.size + slack
+    )
     share = sum(one.size for one in near) / len(wanted)
     return TitleSpan(found[begin].start(), found[end - 1].end(), min(1.0, share))
 
 
-def _extend_to_start(words: str, found: Sequence[re.Match[str]], at: int, most: int) -> int:
+def _find_sentence_start(words: str, found: Sequence[re.Match[str]], at: int, most: int) -> int:
     """Return the word at which the sentence begins, at most *most* words before *at*."""
     for begin in range(at, max(-1, at - most - 1), -1):
         if _TITLE_BEGINS.search(words[max(0, found[begin].start() - 4) : found[begin].start()]):
@@ -90,21 +92,21 @@ def _extend_to_start(words: str, found: Sequence[re.Match[str]], at: int, most: 
     return max(0, at - most)
 
 
-def _extend_to_end(words: str, found: Sequence[re.Match[str]], at: int, most: int) -> int:
-    """Return the word behind the sentence, at most *most* words behind *at*."""
+def _find_sentence_end(words: str, found: Sequence[re.Match[str]], at: int, most: int) -> int:
+    """Return the word after the end of the sentence, at most *most* words after *at*."""
     for end in range(at, min(len(found), at + most) + 1):
         if _TITLE_ENDS.match(words, found[end - 1].end()):
             return end
     return min(len(found), at + most)
 
 
-def is_same_work(words: str, paper: Paper) -> bool:
-    """Return whether an entry means this paper, although a field of it may be wrong.
+def is_entry_of_paper(words: str, paper: Paper) -> bool:
+    """Return whether an entry means this paper, although one of its fields may be wrong.
 
     Its title has to be the record's or nearly so, and an author has to agree unless the title is
     the record's and distinctive.
     """
-    span = find_title(words, paper.title) if paper.title else None
+    span = find_title_in_entry(words, paper.title) if paper.title else None
     if span is None:
         return False
     ours, theirs = split_title_words(words[span.start : span.end]), split_title_words(paper.title)
@@ -115,13 +117,13 @@ def is_same_work(words: str, paper: Paper) -> bool:
     if is_container or _CONTAINER.search(words[: span.start]):
         return False
     said = parse_printed_authors(words[: span.start])
-    if any(_match_person(one, paper.authors) != "none" for one in said):
+    if any(_find_author_in_record(one, paper.authors) != "none" for one in said):
         return True
     is_distinctive = not said or count_distinctive_words(paper.title) >= _MIN_DISTINCTIVE_WORDS
     return likeness >= _WHOLE_TITLE_LIKENESS and is_distinctive
 
 
-def names_place(words: str, paper: Paper) -> bool:
+def is_same_journal_place(words: str, paper: Paper) -> bool:
     """Return whether an entry without title has the record's first author, year and first page."""
     first = next((one.family for one in paper.authors if one.family), "")
     page = re.match(r"\w*\d+", paper.pages)
@@ -129,50 +131,50 @@ def names_place(words: str, paper: Paper) -> bool:
     return bool(first and page) and set(wanted) <= set(fold_words(words))
 
 
-def compare_printed(words: str, paper: Paper) -> Iterator[str]:
+def find_printed_differences(words: str, paper: Paper) -> Iterator[str]:
     """Yield the fields in which a printed entry and the record differ."""
-    span = find_title(words, paper.title) if paper.title else None
+    span = find_title_in_entry(words, paper.title) if paper.title else None
     if span and span.share < _MIN_TITLE_SHARE:
         span = None  # many entries in physics and chemistry have no title
     if span:
         printed = words[span.start : span.end]
         if _is_other_title(printed, paper.title):
             yield f"title: “{printed}”, the record has “{paper.title}”"
-        yield from compare_printed_authors(words[: span.start], paper.authors)
-    yield from _compare_years(words, span, paper)
+        yield from find_author_differences(words[: span.start], paper.authors)
+    yield from _find_year_difference(words, span, paper)
 
 
 def _is_other_title(printed: str, title: str) -> bool:
-    """Return whether a word of the title was replaced, added or left out."""
+    """Return whether a word of the title was replaced, added or omitted."""
     ours, theirs = split_title_words(printed), split_title_words(title)
     if "".join(ours) == "".join(theirs):
         return False
     changes = SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes()
     for kind, i1, i2, j1, j2 in changes:
         one, other = ours[i1:i2], theirs[j1:j2]
-        if kind == "equal" or _is_same_text(one, other):
+        if kind == "equal" or _are_words_equal(one, other):
             continue
         at_end = i2 == len(ours) and not one and i1 > 2  # a subtitle that was left out
         if at_end or not ({*one, *other} - _SMALL_WORDS):
             continue
-        if not (one and other) and _is_acronym([*one, *other], ours):
+        if not (one and other) and _is_acronym_of_title([*one, *other], ours):
             continue
         return True
     return False
 
 
-def _is_acronym(added: Sequence[str], words: Sequence[str]) -> bool:
-    """Return whether a single added word is made of initials of the title's words."""
+def _is_acronym_of_title(added: Sequence[str], words: Sequence[str]) -> bool:
+    """Return whether a single added word consists of initials of the title's words."""
     return len(added) == 1 < len(added[0]) and added[0] in "".join(word[0] for word in words)
 
 
-def _is_same_text(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+def _are_words_equal(ours: Sequence[str], theirs: Sequence[str]) -> bool:
     """Return whether words are the same apart from hyphens and a typing error."""
     one, other = "".join(ours), "".join(theirs)
-    return one == other or _is_misspelled(one, other)
+    return one == other or _is_misspelling_of(one, other)
 
 
-def _is_misspelled(one: str, other: str) -> bool:
+def _is_misspelling_of(one: str, other: str) -> bool:
     """Return whether one word is the other with a typing error."""
     if min(len(one), len(other)) < _TYPO_MIN_LETTERS or abs(len(one) - len(other)) > 1:
         return False
@@ -183,13 +185,13 @@ def _is_misspelled(one: str, other: str) -> bool:
     return digits[0] == digits[1] and likeness >= _TYPO_RATIO
 
 
-def compare_printed_authors(before: str, authors: Sequence[Author]) -> Iterator[str]:
+def find_author_differences(before: str, authors: Sequence[Author]) -> Iterator[str]:
     """Yield the difference between the names before a title and the record's authors."""
     real = [one for one in authors if one.family or one.collective]
     said = parse_printed_authors(before)
     if not said or not real or any(one.collective for one in (*said, *real)):
         return
-    matches = [_match_person(one, real) for one in said]
+    matches = [_find_author_in_record(one, real) for one in said]
     strange = [one for one, match in zip(said, matches, strict=True) if match == "none"]
     for one in strange:
         if spelled := next((other for other in real if _is_name_misspelled(one, other)), None):
@@ -205,7 +207,7 @@ def compare_printed_authors(before: str, authors: Sequence[Author]) -> Iterator[
 def parse_printed_authors(before: str) -> list[Author]:
     """Return the authors in the text before a title; empty if it names only an organisation."""
     text = _YEAR.sub("", _EDITORS.sub("", before)).strip(' .,:;()[]"\u201c')
-    names, end = read_names(text)
+    names, end = split_off_names(text)
     if not names or len(text) - end > _MAX_LEFT_CHARS:
         shortened = _AND_OTHERS.search(text)
         names = split_author_names(text[: shortened.start()] if shortened else text)
@@ -214,13 +216,15 @@ def parse_printed_authors(before: str) -> list[Author]:
     return [] if alone and " " not in said[0].family else said
 
 
-def _match_person(ours: Author, real: Sequence[Author]) -> Literal["same", "swapped", "none"]:
+def _find_author_in_record(
+    ours: Author, real: Sequence[Author]
+) -> Literal["same", "swapped", "none"]:
     """Return whether an author is in the record, with given and family name swapped or not."""
-    found = {_compare_person(ours, theirs) for theirs in real}
+    found = {_compare_names(ours, theirs) for theirs in real}
     return "same" if "same" in found else "swapped" if "swapped" in found else "none"
 
 
-def _compare_person(ours: Author, theirs: Author) -> Literal["same", "swapped", "none"]:
+def _compare_names(ours: Author, theirs: Author) -> Literal["same", "swapped", "none"]:
     one, other = fold_words(ours.family), fold_words(theirs.family)
     mine, yours = (fold_words(who.given or " ".join(who.initials)) for who in (ours, theirs))
     if "".join(one) == "".join(other):
@@ -233,7 +237,7 @@ def _compare_person(ours: Author, theirs: Author) -> Literal["same", "swapped", 
     if set(one) & set(other) and _are_given_names_alike(mine, yours):  # one of two family names
         return "same"
     parted = set(other) <= set(whole) and set(one) & set(their_whole)
-    return "swapped" if parted and _have_same_initials(whole, their_whole) else "none"
+    return "swapped" if parted and _are_initials_contained(whole, their_whole) else "none"
 
 
 def _is_name_misspelled(ours: Author, theirs: Author) -> bool:
@@ -248,7 +252,7 @@ def _is_name_misspelled(ours: Author, theirs: Author) -> bool:
 
 
 def _are_given_names_alike(ours: Sequence[str], theirs: Sequence[str]) -> bool:
-    """Return whether given names may be of one person: equal, shortened, or initials."""
+    """Return whether given names may belong to one person: equal, shortened, or initials."""
     if not ours or not theirs or "".join(ours) == "".join(theirs):
         return True
     return any(_is_short_form(one, other) for one in ours for other in theirs)
@@ -264,13 +268,13 @@ def _is_short_form(one: str, other: str) -> bool:
     return len(long) - len(short) > 1 and short[:3] == long[:3]  # "Gabe" is "Gabriel"
 
 
-def _have_same_initials(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+def _are_initials_contained(ours: Sequence[str], theirs: Sequence[str]) -> bool:
     """Return whether the initials of the shorter name are among those of the other."""
     short, long = sorted(([word[0] for word in name] for name in (ours, theirs)), key=len)
     return all(letter in long for letter in short)
 
 
-def _compare_years(words: str, span: TitleSpan | None, paper: Paper) -> Iterator[str]:
+def _find_year_difference(words: str, span: TitleSpan | None, paper: Paper) -> Iterator[str]:
     """Yield the difference in years; an article and its preprint may be years apart."""
     outside = f"{words[: span.start]} | {words[span.end :]}" if span else words
     years = _YEAR.findall(_LINK.sub(" ", outside))

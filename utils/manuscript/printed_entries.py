@@ -129,10 +129,10 @@ _SENTENCE = re.compile(
 )
 
 
-def _normalize_blanks(text: str) -> str:
-    """Return a text with blanks behind punctuation, not before; PDF readers misplace them.
+def _normalize_spaces(text: str) -> str:
+    """Return a text with spaces after punctuation and not before; PDF readers misplace them.
 
-    >>> _normalize_blanks("M .Fattori ,Nat .Phys .5 ( 2009)586 .")
+    >>> _normalize_spaces("M .Fattori ,Nat .Phys .5 ( 2009)586 .")
     'M. Fattori, Nat. Phys. 5 (2009) 586.'
     """
     text = re.sub(r"\s+(?=[,.;:)\]])|(?<=[(\[])\s+", "", " ".join(text.split()))
@@ -157,7 +157,7 @@ _MAX_NAME_WORDS = 6  # words of an organisation that is the author
 
 
 class VolumeIssuePage(NamedTuple):
-    """Volume, issue and first page, and where in the text they begin."""
+    """Volume, issue and first page, and their offset in the text."""
 
     start: int
     volume: str
@@ -179,12 +179,12 @@ def extract_printed_fields(words: str) -> Paper:
     >>> paper.title, paper.journal, paper.volume, paper.pages, paper.year
     ('', 'Phys. Rev. D', '10', '265', '1977')
     """
-    text = _LABEL.sub("", _LINK.sub(" ", _normalize_blanks(words))).strip()
-    names, behind = read_names(text)
+    text = _LABEL.sub("", _LINK.sub(" ", _normalize_spaces(words))).strip()
+    names, behind = split_off_names(text)
     dated = _DATED.match(text, behind)
     if dated:
         behind = dated.end()
-    place = find_place(text, behind)
+    place = find_volume_issue_page(text, behind)
     between = text[behind : place.start if place else len(text)]
     title, journal = _split_title_and_journal(between, has_place=bool(place and place.volume))
     years = _YEARS.findall(text)
@@ -201,8 +201,8 @@ def extract_printed_fields(words: str) -> Paper:
     )
 
 
-def read_names(text: str) -> tuple[list[str], int]:
-    """Return the names that open an entry, and where they end; family names before a comma."""
+def split_off_names(text: str) -> tuple[list[str], int]:
+    """Return the names at the beginning of an entry, family name first, and their end."""
     names: list[str] = []
     at, form = 0, ""
     while found := _match_name(text, at, form):
@@ -221,13 +221,13 @@ def read_names(text: str) -> tuple[list[str], int]:
 
 
 def _put_family_first(name: str, form: str) -> str:
-    """Return a name as ``Family, Given`` if it is written the other way round."""
+    """Return a name as ``Family, Given`` if it is written in the other order."""
     found = _LAST_NAME.fullmatch(name) if form == "given first" else None
     return f"{found[2]}, {found[1]}" if found else name
 
 
 def _match_name(text: str, at: int, form: str) -> tuple[str, int] | None:
-    """Return form and end of the name at a place; after the first, the form is given."""
+    """Return form and end of the name at an offset; after the first name, the form is given."""
     if form and _JOURNAL_AHEAD.match(text, at):
         return None
     for one in [form, *_TURNED[form]] if form else _FORMS:
@@ -238,15 +238,15 @@ def _match_name(text: str, at: int, form: str) -> tuple[str, int] | None:
 
 
 def _find_other_names_end(text: str) -> int:
-    """Return the end of an organisation's name or of names in an unknown form."""
+    """Return the end of an organisation's name, or of names in an unknown form."""
     if dated := re.match(rf"(\D{{2,600}}?)\(?{_YEAR}[a-z]?\)", text):
         return dated.end(1)
     first = re.match(r"\D{2,200}?(?:(?<=[^\W_]{3})\.|:)\s", text)
     return first.end() if first and len(first[0].split()) <= _MAX_NAME_WORDS else 0
 
 
-def find_place(text: str, begin: int) -> VolumeIssuePage | None:
-    """Return volume, issue and first page of an entry, from the first pattern that it has."""
+def find_volume_issue_page(text: str, begin: int) -> VolumeIssuePage | None:
+    """Return volume, issue and first page of an entry, from the first pattern that matches."""
     for pattern in _PLACES:
         if found := pattern.search(text, begin):
             named = {"issue": "", "page": "", **{k: v or "" for k, v in found.groupdict().items()}}
@@ -260,21 +260,23 @@ def find_place(text: str, begin: int) -> VolumeIssuePage | None:
 def _split_title_and_journal(between: str, *, has_place: bool) -> tuple[str, str]:
     """Return title and journal in the text between names and numbers."""
     if quoted := _QUOTED.search(between):
-        return _clean_title(quoted[1]), _clean_journal(between[quoted.end() :])
+        return _strip_title_marks(quoted[1]), _strip_journal_marks(between[quoted.end() :])
     text = _VOLUME_WORD.sub("", between.strip(" .,;:("))
     if container := _CONTAINER.search(text):
-        return _clean_title(text[: container.start()]), _clean_journal(text[container.end() :])
+        return _strip_title_marks(text[: container.start()]), _strip_journal_marks(
+            text[container.end() :]
+        )
     if has_place:
-        begin = _find_journal(text)
-        return _clean_title(text[:begin]), _clean_journal(text[begin:])
+        begin = _find_journal_start(text)
+        return _strip_title_marks(text[:begin]), _strip_journal_marks(text[begin:])
     parts = [part for part in _SENTENCE.split(text) if part.strip()]
     if len(parts) > 1 and len(parts[0].split()) > 1:
-        return _clean_title(parts[0]), _clean_journal(parts[1])
-    return _clean_title(text), ""
+        return _strip_title_marks(parts[0]), _strip_journal_marks(parts[1])
+    return _strip_title_marks(text), ""
 
 
-def _find_journal(text: str) -> int:
-    """Return where the journal begins: the longest end of the text that is written like one."""
+def _find_journal_start(text: str) -> int:
+    """Return the journal's offset: the longest end of the text that is written like a title."""
     cuts = [0, *(found.end() for found in _CUT.finditer(text))]
     like = [cut for cut in cuts if _JOURNAL.fullmatch(text, cut)]
     if like and like[0] == 0:
@@ -285,13 +287,13 @@ def _find_journal(text: str) -> int:
     return sentences[-1] if sentences else cuts[-1]
 
 
-def _clean_journal(text: str) -> str:
+def _strip_journal_marks(text: str) -> str:
     bare = re.sub(r"^\W*(?:[Ii]n:?\s+)?", "", text)
     bare = re.sub(rf"[\s,(]*\b{_YEAR}\b.*$", "", bare).strip(" .,;:([")
     bare = re.sub(r"\s\d+$", "", _VOLUME_WORD.sub("", bare))
     return bare.strip(" .,;:([") if len(bare) < _JOURNAL_MAX_CHARS else ""
 
 
-def _clean_title(title: str) -> str:
-    """Return a title without the marks around it and the date behind it."""
+def _strip_title_marks(title: str) -> str:
+    """Return a title without surrounding punctuation and without a date after it."""
     return _DATE_BEHIND.sub("", title).strip(" .,;:\"\u201c\u201d'")

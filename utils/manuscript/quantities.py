@@ -148,7 +148,7 @@ _APPROXIMATE_RATIO = Decimal("0.05")
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number in a text: ``text[start:end]``; ``decimals`` places were written.
+    """A number in a text, ``text[start:end]``, with its unit; ``decimals`` places were written.
 
     ``is_p`` marks a p-value, ``is_decrease`` the number of "a loss of 280 mL". ``is_loose``
     marks a number whose unit may be given elsewhere, as in a column header.
@@ -166,8 +166,8 @@ class Quantity:
     is_decrease: bool = False
 
     @property
-    def size(self) -> tuple[str, Decimal]:
-        """The unit's dimension, and its size in that dimension's base unit."""
+    def base_size(self) -> tuple[str, Decimal]:
+        """The unit's dimension, and the number's size in that dimension's base unit."""
         first, *behind = self.unit.split("/")
         name, size = _UNIT_SIZES.get(first, (first, Decimal(1)))
         for one in behind:
@@ -184,7 +184,7 @@ def find_quantities(text: str, *, words: bool = True) -> list[Quantity]:
         found += _iterate_number_words(plain)
     if text.lstrip().startswith("|"):
         found = [replace(one, is_loose=True) for one in found]
-    return _spread_list_units(sorted(found, key=lambda one: one.start), plain)
+    return _copy_last_unit_to_list(sorted(found, key=lambda one: one.start), plain)
 
 
 def _iterate_digit_numbers(text: str) -> Iterator[Quantity]:
@@ -193,7 +193,7 @@ def _iterate_digit_numbers(text: str) -> Iterator[Quantity]:
         digits, start = match["digits"], match.start("digits")
         before = text[max(0, match.start() - 40) : match.start()]
         unit = _normalize_unit(match["unit"])
-        if _LABEL_BEFORE.search(before) or _is_year(digits, unit, before):
+        if _LABEL_BEFORE.search(before) or _is_calendar_year(digits, unit, before):
             continue
         try:
             value, decimals = _parse_decimal(digits)
@@ -227,7 +227,7 @@ def _parse_decimal(digits: str) -> tuple[Decimal, int]:
     return value, len(bare.partition(".")[2])
 
 
-def _is_year(digits: str, unit: str, before: str) -> bool:
+def _is_calendar_year(digits: str, unit: str, before: str) -> bool:
     year = re.fullmatch(r"1[89]\d\d|20\d\d", digits)
     return bool(year) and not unit and not re.search(r"[=<>]\s?$|\bn\s$|\ba total of $", before)
 
@@ -257,7 +257,7 @@ def _normalize_unit(text: str | None) -> str:
 
 
 def _normalize_denominator(text: str) -> str:
-    """Return the standard form of what follows "per": ``100000-person-year``."""
+    """Return the standard form of the unit after "per": ``100000-person-year``."""
     bare = re.sub(r"(?<=\d)[, ](?=0)|-[1¹]$|\s(?:of\s)?body.*|(?<=\d)\s", "", text)
     bare = re.sub(rf"(?<=0){_PERSONS}", "person", bare.translate(_PLAIN_EXPONENTS)).replace(
         " ", "-"
@@ -267,8 +267,8 @@ def _normalize_denominator(text: str) -> str:
     )
 
 
-def _spread_list_units(found: list[Quantity], text: str) -> list[Quantity]:
-    """Give the numbers of a list or range its last unit: ``5, 10 and 20 mg``, ``5 ± 1 mg``."""
+def _copy_last_unit_to_list(found: list[Quantity], text: str) -> list[Quantity]:
+    """Return the numbers of a list or range, all with its last unit: ``5, 10 and 20 mg``."""
     shared = set()
     for at in range(len(found) - 2, -1, -1):
         one, following = found[at], found[at + 1]
@@ -290,11 +290,13 @@ def compare_quantities(ours: Quantity, theirs: Quantity) -> Agreement:
 
     ``unit`` and ``side`` (p > 0.05 for p < 0.05): the figures agree, but the unit or sign does not.
     """
-    ours, theirs = _sign_decrease(ours, theirs), _sign_decrease(theirs, ours)
-    if _have_opposite_signs(ours, theirs):
+    ours, theirs = _negate_decrease(ours, theirs), _negate_decrease(theirs, ours)
+    if _are_signs_opposite(ours, theirs):
         return "side" if ours.value == theirs.value else ""
     if ours.unit == theirs.unit or not (ours.unit and theirs.unit):
-        said = _compare_as_percent(ours, theirs) or _compare_rounded(ours, ours.value, theirs.value)
+        said = _compare_as_percent(ours, theirs) or _compare_with_rounding(
+            ours, ours.value, theirs.value
+        )
         if said in ("same", "rounded") and _is_percent_unclear(ours, theirs):
             return "unit" if said == "same" else ""
         if said == "rounded" and ours.unit not in (theirs.unit, "%"):
@@ -302,22 +304,22 @@ def compare_quantities(ours: Quantity, theirs: Quantity) -> Agreement:
         return said or ("bound" if _is_within_bound(ours, theirs) else "")
     if bool(_PER_TIME.search(ours.unit)) is not bool(_PER_TIME.search(theirs.unit)):
         ours, theirs = (replace(one, unit=_PER_TIME.sub("", one.unit)) for one in (ours, theirs))
-    (name, size), (other_name, other_size) = ours.size, theirs.size
+    (name, size), (other_name, other_size) = ours.base_size, theirs.base_size
     if name == other_name and (
-        said := _compare_rounded(ours, ours.value, theirs.value * other_size / size)
+        said := _compare_with_rounding(ours, ours.value, theirs.value * other_size / size)
     ):
         return said if size == other_size else "converted"
     return "unit" if ours.value == theirs.value else ""
 
 
-def _sign_decrease(one: Quantity, other: Quantity) -> Quantity:
-    """Return the number of a decrease as negative if the other is: "a loss of 280" is −280."""
+def _negate_decrease(one: Quantity, other: Quantity) -> Quantity:
+    """Return a decrease as a negative number if the other is negative: "a loss of 280" is −280."""
     is_plain = one.is_decrease and not other.is_decrease and other.value < 0 < one.value
     return replace(one, value=-one.value) if is_plain else one
 
 
-def _have_opposite_signs(ours: Quantity, theirs: Quantity) -> bool:
-    """Return whether two numbers have opposite signs: ``p < 0.05`` and ``p > 0.05``.
+def _are_signs_opposite(ours: Quantity, theirs: Quantity) -> bool:
+    """Return whether two numbers have opposite comparison signs: ``p < 0.05`` and ``p > 0.05``.
 
     A p-value that is exactly 0.05 is not below 0.05.
     """
@@ -335,7 +337,7 @@ def _is_percent_unclear(ours: Quantity, theirs: Quantity) -> bool:
     return {ours.unit, theirs.unit} == {"%", ""} and not bare.is_loose
 
 
-def _compare_rounded(ours: Quantity, value: Decimal, other: Decimal) -> Agreement:
+def _compare_with_rounding(ours: Quantity, value: Decimal, other: Decimal) -> Agreement:
     if value == other:
         return "same"
     if abs(other) < Decimal("1e15"):
@@ -351,9 +353,9 @@ def _compare_rounded(ours: Quantity, value: Decimal, other: Decimal) -> Agreemen
 def _compare_as_percent(ours: Quantity, theirs: Quantity) -> Agreement:
     """Return ``converted`` if one number is the percentage of the other: ``45 %`` and ``0.45``."""
     if ours.unit == "%" and not theirs.unit and 0 < theirs.value < 1:
-        return "converted" if _compare_rounded(ours, ours.value, theirs.value * 100) else ""
+        return "converted" if _compare_with_rounding(ours, ours.value, theirs.value * 100) else ""
     if theirs.unit == "%" and not ours.unit and 0 < ours.value < 1:
-        return "converted" if _compare_rounded(ours, ours.value, theirs.value / 100) else ""
+        return "converted" if _compare_with_rounding(ours, ours.value, theirs.value / 100) else ""
     return ""
 
 

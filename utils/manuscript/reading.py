@@ -1,4 +1,4 @@
-"""Choose the reader for a manuscript, and read its reference lists and accepted findings.
+"""Read a manuscript of any format, with its reference lists and accepted findings.
 
 Accepted findings are listed next to the manuscript in ``paper.md.accepted``, one per line: the
 fingerprint that the check shows for a finding, and the reason for accepting it. A fingerprint is a
@@ -26,14 +26,14 @@ from . import latex, markdown
 from .parts import (
     BlockBuilder,
     Form,
+    ListedReference,
     Manuscript,
     ManuscriptBlock,
     ManuscriptPlace,
-    Reference,
     iterate_sentences,
 )
-from .printed import parse_printed_reference, split_printed_list
-from .reference_files import index_by_key, parse_csl_reference, read_references
+from .printed import parse_printed_reference, split_off_printed_list
+from .reference_files import index_references_by_key, parse_csl_reference, read_references
 
 ACCEPTED_SUFFIX = ".accepted"
 _FINGERPRINT_LENGTH = 10
@@ -62,13 +62,13 @@ def read_manuscript(
         The file is missing, has another format, or is damaged.
     """
     data = _read_manuscript_bytes(path)
-    form = _detect_format(data, path)
+    form = _detect_manuscript_format(data, path)
     blocks, references, warnings = _READERS[form](data, path)
     for extra in lists:
         references += read_references(_read_manuscript_bytes(extra), extra.name)
     for entry in entries:
         record = entry.record or entry.paper or Paper(entry.ids)
-        references.append(Reference(entry.key, entry.ids, record))
+        references.append(ListedReference(entry.key, entry.ids, record))
     made = _build_manuscript(path.name, form, blocks, references, warnings)
     return replace(made, accepted=read_accepted_findings(path))
 
@@ -106,10 +106,10 @@ def _build_manuscript(
     name: str,
     form: Form,
     blocks: list[ManuscriptBlock],
-    references: list[Reference],
+    references: list[ListedReference],
     warnings: list[str],
 ) -> Manuscript:
-    """Build a manuscript; without a list of its own, the printed list and identifier keys count.
+    """Return a manuscript; without a list of its own, the printed list and identifier keys count.
 
     Raises
     ------
@@ -118,27 +118,28 @@ def _build_manuscript(
     """
     if not blocks:
         raise BadRequest(f"{name} has no text.", _FORMS_HINT)
-    if not references and form != "latex" and not _cites_keys(blocks):
-        blocks, references = split_printed_list(blocks)
-    known = index_by_key(references)
+    if not references and form != "latex" and not _has_key_citations(blocks):
+        blocks, references = split_off_printed_list(blocks)
+    known = index_references_by_key(references)
     cited = dict.fromkeys(key for one in blocks for mark in one.marks for key in mark.keys)
     references += [
-        Reference(key, ids, Paper(Ids())) for key, ids in _iterate_identifier_keys(cited, known)
+        ListedReference(key, ids, Paper(Ids()))
+        for key, ids in _iterate_identifier_keys(cited, known)
     ]
     if not references:
         warnings.append("It has no list of references that could be read.")
     return Manuscript(name, form, tuple(blocks), tuple(references), tuple(warnings))
 
 
-def _cites_keys(blocks: Iterable[ManuscriptBlock]) -> bool:
-    """Return whether some citation names a key rather than the number of a printed entry."""
+def _has_key_citations(blocks: Iterable[ManuscriptBlock]) -> bool:
+    """Return whether a citation names a key instead of the number of a printed entry."""
     return any(key[0] != "#" for one in blocks for mark in one.marks for key in mark.keys)
 
 
 def _iterate_identifier_keys(
     keys: Iterable[str], known: Container[str]
 ) -> Iterator[tuple[str, Ids]]:
-    """Yield the keys that are identifiers and are in no list."""
+    """Yield the citation keys that are identifiers and are in no list."""
     for key in keys:
         if key not in known and (":" in key or "/" in key) and (ids := Ids.maybe(key)):
             yield key, ids
@@ -156,7 +157,7 @@ def _read_manuscript_bytes(path: Path) -> bytes:
         raise build_unreadable_error(path, error) from None
 
 
-def _detect_format(data: bytes, path: Path) -> Form:
+def _detect_manuscript_format(data: bytes, path: Path) -> Form:
     """Return the format of a file by its content and name."""
     suffix = path.suffix.lower()
     if b"%PDF-" in data[:1024]:
@@ -170,7 +171,7 @@ def _detect_format(data: bytes, path: Path) -> Form:
     return "markdown" if suffix in _MARKDOWN else "text"
 
 
-_Read = tuple[list[ManuscriptBlock], list[Reference], list[str]]
+_Read = tuple[list[ManuscriptBlock], list[ListedReference], list[str]]
 
 
 def _read_markdown_file(data: bytes, path: Path) -> _Read:
@@ -193,7 +194,7 @@ def _read_latex_file(data: bytes, path: Path) -> _Read:
                 name = other.relative_to(path.parent).as_posix()
                 files[name] = open_decoded_lines(_read_manuscript_bytes(other)).read()
     whole = [text, *(one for name, one in files.items() if name.rpartition("/")[2] in text)]
-    names = [name for one in [text, *files.values()] for name in latex.find_reference_files(one)]
+    names = [name for one in [text, *files.values()] for name in latex.find_bibliography_names(one)]
     references, warnings = _read_reference_files(path, dict.fromkeys(names))
     printed = path.with_suffix(".bbl")
     if not references and printed.is_file() and _is_inside_folder(printed, home):
@@ -214,7 +215,7 @@ def _read_plain_text(data: bytes, path: Path) -> _Read:
     at = 0
     for line in text.splitlines(keepends=True):
         bare = line.strip()
-        if not bare or _is_entry_start(bare):
+        if not bare or _is_reference_line(bare):
             builder.finish_block()
         if bare:
             builder.append_text(f"{line.rstrip()} ", at, 0)
@@ -223,7 +224,7 @@ def _read_plain_text(data: bytes, path: Path) -> _Read:
     return builder.blocks, [], []
 
 
-def _is_entry_start(line: str) -> bool:
+def _is_reference_line(line: str) -> bool:
     return bool(re.match(r"\[\d{1,3}\]|\d{1,3}\.\s+\S|references?$|bibliography$", line, re.I))
 
 
@@ -251,7 +252,7 @@ def _read_pdf_file(data: bytes, path: Path) -> _Read:
 def _find_block_pages(
     block: ManuscriptBlock, find: Callable[[str], tuple[SourcePlace, ...]]
 ) -> list[tuple[int, int]]:
-    """Return the pages of a block, each with its first sentence there."""
+    """Return the pages of a block, each with the offset of its first sentence there."""
     pages = [place.page for place in find(block.text)]
     found = [(0, page) for page in pages[:1]]
     for one in iterate_sentences(block) if len(pages) > 1 else ():
@@ -270,13 +271,15 @@ _READERS = {
 }
 
 
-def _read_reference_files(path: Path, names: Iterable[object]) -> tuple[list[Reference], list[str]]:
+def _read_reference_files(
+    path: Path, names: Iterable[object]
+) -> tuple[list[ListedReference], list[str]]:
     """Return the references of the files that a manuscript names, and a warning per unread file.
 
     The manuscript may come from an untrusted author. Only files of its own folder or repository
     are read; other files must be named on the command line (``--references``).
     """
-    references: list[Reference] = []
+    references: list[ListedReference] = []
     warnings: list[str] = []
     home = _find_allowed_folder(path)
     for name in names:
@@ -306,8 +309,8 @@ def _is_inside_folder(file: Path, home: Path) -> bool:
         return False
 
 
-def compute_fingerprint(*words: str) -> str:
-    """Return a short hash that names a finding independently of its place."""
+def compute_finding_fingerprint(*words: str) -> str:
+    """Return a short hash that identifies a finding regardless of its position."""
     plain = "\n".join(" ".join(word.split()) for word in words)
     return hashlib.sha256(plain.encode("utf-8", "replace")).hexdigest()[:_FINGERPRINT_LENGTH]
 
@@ -332,7 +335,7 @@ def read_accepted_findings(manuscript: Path) -> dict[str, str]:
 
 
 def _parse_accepted_findings(lines: Iterable[str], name: str) -> Iterable[tuple[str, str]]:
-    """Yield fingerprint and reason of each finding that the user accepts."""
+    """Yield fingerprint and reason of each accepted finding."""
     for at, line in enumerate(lines, 1):
         found, _, reason = line.strip().partition(" ")
         if found and found[0] != "#":

@@ -22,12 +22,12 @@ from ..lists.references import (
     read_bibtex_records,
     read_ris_records,
 )
-from .parts import ManuscriptPlace, Reference
+from .parts import ListedReference, ManuscriptPlace
 
 _CSL_KINDS = {"article-journal": "article", "paper-conference": "inproceedings"}
 
 
-def read_references(data: bytes, name: str) -> list[Reference]:
+def read_references(data: bytes, name: str) -> list[ListedReference]:
     """Return the entries of a reference list, in order.
 
     Raises
@@ -37,9 +37,9 @@ def read_references(data: bytes, name: str) -> list[Reference]:
     """
     start = data[:2000].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start[:1] in (b"[", b"{"):
-        return list(_read_csl(_load_json(data, name), name))
+        return list(_read_csl(_parse_json_list(data, name), name))
     if name.lower().endswith((".yaml", ".yml")):
-        return list(_read_csl(_load_yaml(data, name), name))
+        return list(_read_csl(_parse_yaml_list(data, name), name))
     if re.search(rb"^\s*TY {1,2}-", data[:5000], re.M):
         return list(_read_ris(data, name))
     if name.lower().endswith(".bib") or any(map(BIBTEX_START.match, open_decoded_lines(data))):
@@ -50,10 +50,10 @@ def read_references(data: bytes, name: str) -> list[Reference]:
 
 def parse_csl_reference(
     item: Mapping[str, Any], key: str = "", place: ManuscriptPlace | None = None
-) -> Reference:
-    """Turn a CSL item into a reference."""
+) -> ListedReference:
+    """Return the reference that a CSL item describes."""
     kind = str(item.get("type") or "")
-    return Reference(
+    return ListedReference(
         key or str(item.get("id") or ""),
         get_csl_ids(item),
         fields_to_paper(get_csl_fields(item)),
@@ -62,7 +62,7 @@ def parse_csl_reference(
     )
 
 
-def _read_bibtex(data: bytes, name: str) -> Iterator[Reference]:
+def _read_bibtex(data: bytes, name: str) -> Iterator[ListedReference]:
     parents: dict[str, Mapping[str, str]] = {}
     for record in read_bibtex_records(open_decoded_lines(data)):
         if not record.key:
@@ -71,10 +71,10 @@ def _read_bibtex(data: bytes, name: str) -> Iterator[Reference]:
         fields = {**parents.get(record.fields.get("crossref", ""), {}), **record.fields}
         paper = fields_to_paper(get_bibtex_fields(fields))
         ids, place = get_bibtex_ids(fields), ManuscriptPlace(name, record.line, record.line)
-        yield Reference(record.key, ids, paper, kind=record.kind, place=place)
+        yield ListedReference(record.key, ids, paper, kind=record.kind, place=place)
 
 
-def _read_csl(items: Any, name: str) -> Iterator[Reference]:
+def _read_csl(items: Any, name: str) -> Iterator[ListedReference]:
     items = items.get("references", items.get("items")) if isinstance(items, dict) else items
     if not isinstance(items, list):
         raise BadRequest(f"{name} holds no list of references.", "Export it again as CSL-JSON.")
@@ -83,10 +83,10 @@ def _read_csl(items: Any, name: str) -> Iterator[Reference]:
             yield parse_csl_reference(item, place=ManuscriptPlace(name))
 
 
-def _read_ris(data: bytes, name: str) -> Iterator[Reference]:
+def _read_ris(data: bytes, name: str) -> Iterator[ListedReference]:
     for fields in read_ris_records(open_decoded_lines(data)):
         key = fields.get("ID", "")
-        yield Reference(
+        yield ListedReference(
             key if isinstance(key, str) else "",
             get_ris_ids(fields),
             fields_to_paper(get_ris_fields(fields)),
@@ -95,7 +95,7 @@ def _read_ris(data: bytes, name: str) -> Iterator[Reference]:
         )
 
 
-def _load_json(data: bytes, name: str) -> Any:
+def _parse_json_list(data: bytes, name: str) -> Any:
     import json
 
     try:
@@ -104,7 +104,7 @@ def _load_json(data: bytes, name: str) -> Any:
         raise BadRequest(f"{name} is JSON that cannot be read.", "Export it again.") from None
 
 
-def _load_yaml(data: bytes, name: str) -> Any:
+def _parse_yaml_list(data: bytes, name: str) -> Any:
     import yaml
 
     try:
@@ -113,9 +113,9 @@ def _load_yaml(data: bytes, name: str) -> Any:
         raise BadRequest(f"{name} is YAML that cannot be read.", "Export it again.") from None
 
 
-def index_by_key(references: Iterable[Reference]) -> dict[str, Reference]:
-    """Map each key to its first entry."""
-    found: dict[str, Reference] = {}
+def index_references_by_key(references: Iterable[ListedReference]) -> dict[str, ListedReference]:
+    """Return the references by key; the first entry with a key counts."""
+    found: dict[str, ListedReference] = {}
     for reference in references:
         found.setdefault(reference.key, reference)
     return found

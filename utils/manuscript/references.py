@@ -37,9 +37,9 @@ from ..search.reference_search import (
 )
 from ..search.resolve import Resolution, resolve_entries
 from ..search.same_paper import judge_pair
-from .parts import Reference
-from .printed_comparison import compare_printed, is_same_work, names_place
-from .reading import compute_fingerprint
+from .parts import ListedReference
+from .printed_comparison import find_printed_differences, is_entry_of_paper, is_same_journal_place
+from .reading import compute_finding_fingerprint
 
 if TYPE_CHECKING:
     from ..http import Web
@@ -81,7 +81,7 @@ class CheckedReference:
     respond, if the record is from another source.
     """
 
-    reference: Reference
+    reference: ListedReference
     status: Status
     paper: Paper | None = None
     differences: tuple[str, ...] = ()
@@ -92,16 +92,16 @@ class CheckedReference:
 
     @property
     def fingerprint(self) -> str:
-        """The fingerprint of the reference's fault, for the file of accepted findings."""
-        return self._make_fingerprint(self.status, *self.differences)
+        """The fingerprint of the reference's fault, with which the user can accept it."""
+        return self._build_fingerprint(self.status, *self.differences)
 
-    def fingerprint_warning(self, warned: WarningKind) -> str:
+    def build_warning_fingerprint(self, warned: WarningKind) -> str:
         """Return the fingerprint of one warning."""
-        return self._make_fingerprint(warned)
+        return self._build_fingerprint(warned)
 
-    def _make_fingerprint(self, *found: str) -> str:
+    def _build_fingerprint(self, *found: str) -> str:
         entry = self.reference.words or f"{self.reference.key} {self.reference.paper.title}"
-        return compute_fingerprint("reference", entry, str(self.reference.ids), *found)
+        return compute_finding_fingerprint("reference", entry, str(self.reference.ids), *found)
 
     @property
     def ids(self) -> Ids:
@@ -110,12 +110,14 @@ class CheckedReference:
 
 
 def check_references(
-    references: Sequence[Reference], web: Web, shelf: Shelf, sources: Sequence[Source]
+    references: Sequence[ListedReference], web: Web, shelf: Shelf, sources: Sequence[Source]
 ) -> list[CheckedReference]:
     """Check references; return one result for each, in order."""
-    known, silent = _look_up_records([one.ids for one in references if one.ids], web, sources)
+    known, silent = _fetch_records([one.ids for one in references if one.ids], web, sources)
     checked = [
-        replace(_check_identified(one, known[one.ids], shelf), silent=silent.get(one.ids, ""))
+        replace(
+            _check_reference_with_ids(one, known[one.ids], shelf), silent=silent.get(one.ids, "")
+        )
         if one.ids
         else None
         for one in references
@@ -126,16 +128,18 @@ def check_references(
         if (one is None or one.status in ("wrong_paper", "not_found"))
         and (references[at].paper.title or references[at].paper.pages)
     ]
-    found = _search_by_words([references[at] for at in sought], web, sources)
+    found = _resolve_by_words([references[at] for at in sought], web, sources)
     for at, resolution in zip(sought, found, strict=True):
         checked[at] = _merge_resolution(references[at], checked[at], resolution)
     return [
-        _add_published_version(one or _mark_unreadable(reference), web, sources)
-        for reference, one in zip(references, _check_resolved(checked, web, sources), strict=True)
+        _add_published_version(one or _build_unreadable_result(reference), web, sources)
+        for reference, one in zip(
+            references, _check_resolved_references(checked, web, sources), strict=True
+        )
     ]
 
 
-def _look_up_records(
+def _fetch_records(
     named: Sequence[Ids], web: Web, sources: Sequence[Source]
 ) -> tuple[dict[Ids, Paper | PaperError], dict[Ids, str]]:
     """Return the records by identifiers, and the message of each preferred source that failed."""
@@ -144,8 +148,8 @@ def _look_up_records(
     return known, {ids: miss.message for ids, miss in silent.items()}
 
 
-def _check_identified(
-    reference: Reference, found: Paper | PaperError, shelf: Shelf
+def _check_reference_with_ids(
+    reference: ListedReference, found: Paper | PaperError, shelf: Shelf
 ) -> CheckedReference:
     """Compare a reference that has an identifier with the record of that identifier."""
     said = ""
@@ -164,27 +168,29 @@ def _check_identified(
     )
 
 
-def compare_with_record(reference: Reference, paper: Paper) -> CheckedReference:
+def compare_with_record(reference: ListedReference, paper: Paper) -> CheckedReference:
     """Compare a reference with a record."""
     if _is_other_paper(reference, paper):
         said = f"{reference.ids or paper.ids} is “{paper.title}”."
         return CheckedReference(reference, "wrong_paper", paper, said=said)
-    differences = tuple(_find_differences(reference, paper))
+    differences = tuple(_find_field_differences(reference, paper))
     status: Status = "differs" if differences else "verified"
-    return CheckedReference(reference, status, paper, differences, warnings=_find_warnings(paper))
+    return CheckedReference(
+        reference, status, paper, differences, warnings=_find_notice_warnings(paper)
+    )
 
 
-def _is_other_paper(reference: Reference, paper: Paper) -> bool:
-    """Return whether the titles differ; False if the entry has neither text nor title."""
+def _is_other_paper(reference: ListedReference, paper: Paper) -> bool:
+    """Return whether the titles differ; False if the entry has neither a text nor a title."""
     if not paper.title:
         return False
     if reference.words:
-        if names_place(reference.words, paper):
+        if is_same_journal_place(reference.words, paper):
             return False
-        return _measure_printed_share(
+        return _measure_title_share_in_entry(
             paper.title, reference.words
         ) < _PRINTED_MIN_SHARE - 0.3 and not any(
-            _measure_printed_share(other, reference.words) >= _PRINTED_MIN_SHARE
+            _measure_title_share_in_entry(other, reference.words) >= _PRINTED_MIN_SHARE
             for other in (paper.vernacular_title,)
             if other
         )
@@ -197,7 +203,7 @@ def _is_other_paper(reference: Reference, paper: Paper) -> bool:
     )
 
 
-def _measure_printed_share(title: str, words: str) -> float:
+def _measure_title_share_in_entry(title: str, words: str) -> float:
     """Return the share of a title's words that an entry contains in order."""
     from difflib import SequenceMatcher
 
@@ -211,15 +217,15 @@ def _measure_printed_share(title: str, words: str) -> float:
     return same / len(ours)
 
 
-def _find_differences(reference: Reference, paper: Paper) -> Iterator[str]:
+def _find_field_differences(reference: ListedReference, paper: Paper) -> Iterator[str]:
     """Yield the fields in which the entry and the record differ."""
     if reference.words:
-        yield from compare_printed(reference.words, paper)
+        yield from find_printed_differences(reference.words, paper)
         return
     ours, theirs = ComparedRecord(reference.paper), ComparedRecord(paper)
     if ours.titles and compare_titles(ours, theirs) == "differ":
         yield f"title: “{reference.paper.title}”, the record has “{paper.title}”"
-    yield from _compare_authors(reference, paper)
+    yield from _find_author_differences(reference, paper)
     years = {paper.year, paper.entered[:4]} - {""}
     year = reference.paper.year
     if year and paper.year and year not in years:
@@ -232,7 +238,7 @@ def _find_differences(reference: Reference, paper: Paper) -> Iterator[str]:
         yield f"pages: {reference.paper.pages}, the record has {paper.pages}"
 
 
-def _compare_authors(reference: Reference, paper: Paper) -> Iterator[str]:
+def _find_author_differences(reference: ListedReference, paper: Paper) -> Iterator[str]:
     """Yield the difference between the entry's authors and the record's."""
     real = [one for one in paper.authors if one.family or one.collective]
     if not real:
@@ -275,8 +281,8 @@ def _is_same_name(ours: Author, theirs: Author) -> bool:
     return turned or (len(short) >= 4 and (long.startswith(short) or long.endswith(short)))
 
 
-def _find_warnings(paper: Paper) -> tuple[tuple[WarningKind, str], ...]:
-    """Return a paper's later notices, and whether the paper is itself a retraction notice."""
+def _find_notice_warnings(paper: Paper) -> tuple[tuple[WarningKind, str], ...]:
+    """Return a paper's later notices, and a warning if the paper itself is a retraction notice."""
     found: dict[WarningKind, str] = {}
     if _is_retraction_notice(paper):
         found["retraction_notice"] = "it announces that another paper is retracted; cite it as such"
@@ -298,10 +304,10 @@ def _format_notice(notice: Notice) -> str:
     return ", ".join(filter(None, (notice.reference, pmid)))
 
 
-def _search_by_words(
-    references: Sequence[Reference], web: Web, sources: Sequence[Source]
+def _resolve_by_words(
+    references: Sequence[ListedReference], web: Web, sources: Sequence[Source]
 ) -> list[Resolution]:
-    """Search for references by their words."""
+    """Search for references by their words, and return the result for each."""
     entries = [Entry(_format_query(one), Ids(), one.paper) for one in references]
     try:
         return list(resolve_entries(entries, web, sources)) if entries else []
@@ -309,7 +315,7 @@ def _search_by_words(
         return [Resolution(one.asked, "could_not_tell", message=missing.text) for one in entries]
 
 
-def _format_query(reference: Reference) -> str:
+def _format_query(reference: ListedReference) -> str:
     """Return the citation text to search for."""
     paper = reference.paper
     first = paper.authors[0].family if paper.authors else ""
@@ -317,16 +323,16 @@ def _format_query(reference: Reference) -> str:
 
 
 def _merge_resolution(
-    reference: Reference, checked: CheckedReference | None, found: Resolution
+    reference: ListedReference, checked: CheckedReference | None, found: Resolution
 ) -> CheckedReference:
-    """Merge the paper found by words into the check of the identifier."""
+    """Return the check of the identifier, with the paper that was found by words."""
     if found.status == "resolved":
         if checked:
             return replace(checked, meant=", ".join(found.ids.names()))
         return CheckedReference(reference, "unsure", Paper(found.ids), meant=str(found.ids))
     if checked:
         return checked
-    if meant := _find_cited_work(reference, found):
+    if meant := _check_found_paper(reference, found):
         return meant
     if found.status == "candidates":
         told = "; ".join(map(str, found.candidates[:3]))
@@ -339,15 +345,15 @@ def _merge_resolution(
     return CheckedReference(reference, "could_not_tell", said=found.message)
 
 
-def _find_cited_work(reference: Reference, found: Resolution) -> CheckedReference | None:
-    """Compare an entry with the paper whose title it has; None without such a paper.
+def _check_found_paper(reference: ListedReference, found: Resolution) -> CheckedReference | None:
+    """Compare an entry with the paper that has its title; return None without such a paper.
 
     Where a site did not answer, only agreement counts: that site may have a better record.
     """
     held = [
         compare_with_record(reference, paper)
         for paper in found.titled
-        if _is_cited_work(reference, paper)
+        if _is_entry_without_id_of_paper(reference, paper)
     ]
     if not held:
         return None
@@ -357,22 +363,22 @@ def _find_cited_work(reference: Reference, found: Resolution) -> CheckedReferenc
     return None
 
 
-def _is_cited_work(reference: Reference, paper: Paper) -> bool:
+def _is_entry_without_id_of_paper(reference: ListedReference, paper: Paper) -> bool:
     """Return whether an entry without identifier means a paper, although a field may be wrong."""
     if reference.words:
-        return is_same_work(reference.words, paper)
+        return is_entry_of_paper(reference.words, paper)
     if measure_title_likeness(reference.paper.title, paper.title) < _SAME_TITLE_LIKENESS:
         return False
     said, real = reference.paper.authors, paper.authors
     return any(_is_same_name(one, other) for one in said for other in real)
 
 
-def _check_resolved(
+def _check_resolved_references(
     checked: Sequence[CheckedReference | None], web: Web, sources: Sequence[Source]
 ) -> list[CheckedReference | None]:
     """Compare the references that were resolved by words with the records found."""
     found = [one.ids for one in checked if one and one.status == "unsure" and one.paper]
-    known, silent = _look_up_records(found, web, sources)
+    known, silent = _fetch_records(found, web, sources)
     made: list[CheckedReference | None] = []
     for one in checked:
         paper = known.get(one.ids) if one and one.status == "unsure" and one.paper else None
@@ -387,7 +393,7 @@ def _check_resolved(
     return made
 
 
-def _mark_unreadable(reference: Reference) -> CheckedReference:
+def _build_unreadable_result(reference: ListedReference) -> CheckedReference:
     """Return the result for a reference without identifier and title."""
     said = "It names neither an identifier nor a title that could be read."
     return CheckedReference(reference, "could_not_tell", said=said)
@@ -401,14 +407,14 @@ def _add_published_version(
     if not paper or checked.status not in ("verified", "differs") or not is_only_preprint(paper):
         return checked
     named = next((one for one in paper.notices if one.kind == "update"), None)
-    article = _format_notice(named) if named else _find_published_version(paper, web, sources)
+    article = _format_notice(named) if named else _describe_published_version(paper, web, sources)
     if not article:
         return checked
     return replace(checked, warnings=(*checked.warnings, ("preprint", f"published as {article}")))
 
 
-def _find_published_version(paper: Paper, web: Web, sources: Sequence[Source]) -> str:
-    """Return the article that a preprint became, in words; empty if none was found."""
+def _describe_published_version(paper: Paper, web: Web, sources: Sequence[Source]) -> str:
+    """Return a description of the article that a preprint became; empty if none was found."""
     wanted = WantedReference(replace(paper, ids=Ids(), journal="", publication_types=()))
     for step in (find_by_title, find_at_crossref):
         try:

@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from .parts import ManuscriptPlace
-from .reading import compute_fingerprint
+from .reading import compute_finding_fingerprint
 
 Kind = Literal["quotation", "number", "direction", "wording"]
 Outcome = Literal[
@@ -40,8 +40,8 @@ LEGEND = (
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """The check of one element of a sentence against the cited papers.
+class CheckedClaim:
+    """The result for one element of a sentence, compared with the cited papers.
 
     ``what`` is the element's words, ``said`` the result in words. ``passage`` is the nearest
     passage of the cited text, ``handle`` its address, and ``share`` the share of the sentence's
@@ -60,14 +60,14 @@ class Claim:
     share: float = 0.0
 
     @property
-    def differs(self) -> bool:
-        """True if the cited text contradicts the element, or does not have it."""
+    def is_different(self) -> bool:
+        """True if the cited text contradicts the element, or does not contain it."""
         return self.outcome in DIFFERING
 
     @property
     def fingerprint(self) -> str:
-        """The fingerprint by which the claim's finding can be accepted."""
-        return compute_fingerprint(self.kind, *self.keys, self.sentence, self.what)
+        """The fingerprint with which the user can accept the finding."""
+        return compute_finding_fingerprint(self.kind, *self.keys, self.sentence, self.what)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,20 +81,20 @@ class Statement:
     place: ManuscriptPlace
     sentence: str
     keys: tuple[str, ...]
-    elements: tuple[Claim, ...]
+    elements: tuple[CheckedClaim, ...]
     unread: tuple[str, ...] = ()
 
     @property
     def result(self) -> Result:
-        """The summary: as weak as the weakest element."""
+        """The summary of all elements: that of the weakest."""
         outcomes = {one.outcome for one in self.elements}
         if outcomes & DIFFERING:
             return "differs"
         return "agrees" if outcomes == {"same"} and not self.unread else "not_judged"
 
     @property
-    def sign(self) -> str:
-        """The sign of the summary; `LEGEND` explains it."""
+    def symbol(self) -> str:
+        """The symbol of the summary; `LEGEND` explains it."""
         return SIGNS[self.result]
 
     def to_row(self) -> dict[str, Any]:

@@ -25,9 +25,15 @@ from ..harvest.background import BackgroundHarvests
 from ..http.work import raise_if_cancelled
 from ..library import Library
 from ..model.job import Coverage, Harvested, Job, JobStatus, SiteWait
-from ..reports.coverage import Page, count_by_reason, count_by_source, read_page, to_paper_row
+from ..reports.coverage import (
+    HarvestPage,
+    count_missing_by_reason,
+    count_texts_by_source,
+    read_harvest_page,
+    to_paper_row,
+)
 from ..reports.labels import get_route_label, pluralize
-from ..reports.page import PASSING_REASONS, to_short_line
+from ..reports.page import PASSING_REASONS, shorten_to_line
 from .answers import attach_blocks
 from .resources import mark_untrusted, run_in_worker
 from .tool import (
@@ -260,7 +266,7 @@ class Status:
     eta_s: float | None
     report: str
     show: str
-    page: Page
+    page: HarvestPage
 
     @property
     def waits(self) -> tuple[SiteWait, ...]:
@@ -270,7 +276,7 @@ class Status:
     @property
     def notes(self) -> list[str]:
         """Return the notes about the whole harvest, at most five."""
-        return [to_short_line(note, _NOTE) for note in self.job.notes[:_NOTES]]
+        return [shorten_to_line(note, _NOTE) for note in self.job.notes[:_NOTES]]
 
     def to_row(self) -> dict[str, Any]:
         """Return the progress as a JSON-serialisable dict."""
@@ -283,8 +289,8 @@ class Status:
             "state": self.standing,
             "counts": self.job.row(),
             "eta_s": None if self.eta_s is None else round(self.eta_s),
-            "sources": count_by_source(self.coverage),
-            "reasons": count_by_reason(self.coverage),
+            "sources": count_texts_by_source(self.coverage),
+            "reasons": count_missing_by_reason(self.coverage),
             "waits": [*map(_build_wait_row, self.waits)],
             **({"notes": self.notes} if self.notes else {}),
             **(shown if self.show else {}),
@@ -352,30 +358,30 @@ def build_status_answer(status: Status, before: str = "") -> State:
 
 def _read_paper_page(
     harvest: Harvest, coverage: Coverage, show: str, start: int, most: int
-) -> Page:
+) -> HarvestPage:
     """Return a page of the papers that *show* selects."""
     from ..harvest.jobs import OUTCOMES
 
     if not show:
-        return Page([], None)
+        return HarvestPage([], None)
     rows = harvest.ledger.read_outcomes
     if show == "retrieved":
-        return read_page(rows, "retrieved", start=start, most=most)
+        return read_harvest_page(rows, "retrieved", start=start, most=most)
     if show == "not_retrieved":
-        return read_page(rows, "not_retrieved", start=start, most=most)
+        return read_harvest_page(rows, "not_retrieved", start=start, most=most)
     if show in coverage.reasons:
-        return read_page(rows, "not_retrieved", start=start, most=most, reason=show)
+        return read_harvest_page(rows, "not_retrieved", start=start, most=most, reason=show)
     if show in OUTCOMES:
-        return Page([], None)  # papers can end so, and none of these did
+        return HarvestPage([], None)  # papers can end so, and none of these did
     msg = f"No paper of this harvest is {show!r}."
-    choices = ", ".join(("retrieved", "not_retrieved", *count_by_reason(coverage)))
+    choices = ", ".join(("retrieved", "not_retrieved", *count_missing_by_reason(coverage)))
     raise BadRequest(msg, f"Choose among {choices}.")
 
 
 def _build_paper_row(row: Harvested) -> dict[str, Any]:
     """Return one row of a page: the source of the text, or the reason for its absence."""
     made = to_paper_row(row)
-    made["title"] = to_short_line(made["title"], _TITLE)
+    made["title"] = shorten_to_line(made["title"], _TITLE)
     if row.state != "full_text":
         return {**made, "reason": row.reason}
     stand_in = {"version": row.version} if row.version in _STAND_INS else {}

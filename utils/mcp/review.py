@@ -39,7 +39,7 @@ _MOST = 300_000  # characters of a manuscript, and of its list
 
 @with_config(extra="allow")
 class Board(TypedDict):
-    """The state of a harvest or a review; `..reports.board.build_board` names the other members."""
+    """The state of a harvest or a review; see `..reports.board` for the other members."""
 
     job_id: str
     state: str
@@ -155,7 +155,7 @@ def _build_harvest_board(library: Library, job_id: str, start: int) -> Board:
     NotFound
         There is no such harvest, or none at all.
     """
-    from ..reports.board import build_board
+    from ..reports.board import build_review_board
     from ..reports.library_links import ReadersLibrary
 
     if not job_id:
@@ -168,7 +168,7 @@ def _build_harvest_board(library: Library, job_id: str, start: int) -> Board:
         job = harvest.job()
         running = harvest.ledger.is_running()
         links = ReadersLibrary.from_settings(library.settings)
-        made = build_board(job, harvest.ledger.read_outcomes, links, start=start)
+        made = build_review_board(job, harvest.ledger.read_outcomes, links, start=start)
     finally:
         harvest.ledger.close()
     row = {"job_id": job.job_id, "state": job.get_status(running=running), **made}

@@ -19,10 +19,10 @@ from typing import Any
 from ..model.job import Harvested
 from ..model.paper import StoredPaper
 from ..model.tabular import Table, TabularResult
-from ..reports.labels import get_best_link, get_reason
+from ..reports.labels import build_search_link, get_missing_reason
 from ..reports.library_links import ReadersLibrary
 from ..reports.page import render_template
-from ..reports.tables import MISSING_COLUMNS, begin_table, to_missing_cells
+from ..reports.tables import MISSING_COLUMNS, begin_csv_table, to_missing_cells
 from ..shelf import Shelf
 from ..system.safe_files import PRIVATE_FOLDER, make_folder
 from .names import DEFAULT_PATTERN, UniqueFileNames
@@ -195,7 +195,7 @@ def _iterate_pack_files(
 
 def _format_csv(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> bytes:
     out = io.StringIO()
-    write: Callable[[dict[str, object]], None] = begin_table(out, columns)
+    write: Callable[[dict[str, object]], None] = begin_csv_table(out, columns)
     for row in rows:
         write(row)
     return out.getvalue().encode("utf-8", "replace")
@@ -207,9 +207,9 @@ def _render_pack_page(pack: Pack, layout: PackLayout, title: str, library: Reade
         {
             "title": reference.paper.title or reference.row.asked,
             "ids": str(reference.paper.ids or ""),
-            "reason": get_reason(reference.row.reason),
+            "reason": get_missing_reason(reference.row.reason),
             "detail": reference.row.detail,
-            "link": library.build_link(reference.paper) or get_best_link(reference.row),
+            "link": library.build_link(reference.paper) or build_search_link(reference.row),
         }
         for reference in pack.missing
     ]

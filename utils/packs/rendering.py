@@ -28,7 +28,7 @@ from ..model.paper import StoredPaper
 from ..model.versions import VERSION_NAMES
 from ..outline.blocks import Block, iterate_blocks, split_block_items, strip_heading
 from ..outline.words import strip_markup
-from ..reports.labels import classify_license, get_route_label
+from ..reports.labels import describe_license, get_route_label
 from ..shelf import Shelf, get_body
 from ..shelf.paper_file import RETRACTED
 from ..system.plain_text import clean_text, one_line
@@ -166,7 +166,7 @@ def _build_pdf(stored: StoredPaper, body: str, *, with_tables: bool) -> bytes:
 
 def _list_provenance_lines(stored: StoredPaper) -> list[str]:
     """Return the lines printed on every page: licence, source and identifiers."""
-    license_ = stored.license or classify_license("")[0]
+    license_ = stored.license or describe_license("")[0]
     return [f"Licence: {license_}", f"Source: {get_route_label(stored.via)}", str(stored.paper.ids)]
 
 

@@ -16,14 +16,22 @@ from ..model.job import Harvested, Job
 from ..model.paper import utc_now
 from ..system.safe_files import disk_errors, make_folder, replace_text_file
 from .library_links import ReadersLibrary
-from .lock_file import Difference, Differences, IdsIndex, Lock, LockedPaper, compare_lock, read_lock
+from .lock_file import (
+    CorpusDifferences,
+    CorpusLock,
+    IdsIndex,
+    LockedPaper,
+    PaperDifference,
+    compare_lock,
+    read_lock,
+)
 
 __all__ = [
-    "Difference",
-    "Differences",
+    "CorpusDifferences",
+    "CorpusLock",
     "IdsIndex",
-    "Lock",
     "LockedPaper",
+    "PaperDifference",
     "compare_lock",
     "read_lock",
     "write_report",
@@ -67,27 +75,27 @@ def write_report(
         A file cannot be written; each file is then the old or the new version, never partial.
     """
     from . import page, prisma
-    from .figures import Figures
-    from .lock_file import write_lock
+    from .figures import HarvestFigures
+    from .lock_file import open_lock_writer
     from .tables import (
-        write_loan_requests,
-        write_missing_table,
-        write_papers_table,
+        open_loan_requests,
+        open_missing_table,
+        open_papers_table,
         write_searches_table,
     )
-    from .worklist import write_worklist
+    from .worklist import open_worklist
 
     library = library or ReadersLibrary()
     make_folder(folder)
-    figures = Figures()
+    figures = HarvestFigures()
     with ExitStack() as files:
         sinks = [
-            figures.add,
-            files.enter_context(write_papers_table(folder)),
-            files.enter_context(write_missing_table(folder, library)),
-            files.enter_context(write_loan_requests(folder)),
-            files.enter_context(write_worklist(folder, job, library)),
-            files.enter_context(write_lock(folder, job)),
+            figures.add_paper,
+            files.enter_context(open_papers_table(folder)),
+            files.enter_context(open_missing_table(folder, library)),
+            files.enter_context(open_loan_requests(folder)),
+            files.enter_context(open_worklist(folder, job, library)),
+            files.enter_context(open_lock_writer(folder, job)),
         ]
         for row in rows():
             for add in sinks:
@@ -96,14 +104,16 @@ def write_report(
     # Papers may be merged during the loop; a paper without a row was a duplicate by then.
     merged = max(0, job.counts.requested + job.duplicates - figures.total)
     job = replace(job, duplicates=merged)
-    flow = prisma.build_flow(prisma.merge_numbers_file(prisma.count_harvest(job, figures), folder))
+    flow = prisma.build_prisma_flow(
+        prisma.merge_numbers_file(prisma.count_harvest_numbers(job, figures), folder)
+    )
     prisma.write_flow(flow, folder, job.title, drawings)
     # The page is written last because it links to the other files.
     beside = [name for name in OPTIONAL_FILES if (folder / name).exists()]
     old_page = _read_text_or_empty(folder / REPORT_PAGE)
     # A page that differs only in its date is left alone.
     made = partial(page.render_report, job, figures, flow, library, beside)
-    new_page = made(page.parse_made_at(old_page))
+    new_page = made(page.parse_creation_date(old_page))
     _write_text(folder / REPORT_PAGE, new_page if new_page == old_page else made(utc_now()))
     return folder / REPORT_PAGE
 

@@ -1,4 +1,4 @@
-"""Build the review board: a harvest at a glance, for a view inside a chat and for a model.
+"""Build the review board: an overview of a harvest, for a view in a chat and for a model.
 
 The board has the same figures as the report page (`.page`) and the PRISMA diagram (`.prisma`), as
 rows: papers found per source, missing papers with reasons, and next steps. The number of reasons
@@ -15,11 +15,11 @@ from markupsafe import Markup
 from ..model.job import Harvested, Job
 from . import prisma
 from .charts import describe_coverage
-from .coverage import ReadRows, read_page, to_paper_row
-from .figures import STATES, Figures
-from .labels import get_best_link, get_reason, get_route_label
+from .coverage import HarvestRowReader, read_harvest_page, to_paper_row
+from .figures import STATES, HarvestFigures
+from .labels import build_search_link, get_missing_reason, get_route_label
 from .library_links import ReadersLibrary
-from .page import TEMPLATES, list_next_steps, render_template, to_short_line
+from .page import TEMPLATES, list_next_steps, render_template, shorten_to_line
 
 _MAX_ROWS = 12  # routes, and reasons
 _TITLE_MAX_CHARS = 160  # characters of a title
@@ -32,15 +32,15 @@ _SCRIPTS = (
 )  # in order of loading; the last one starts the page
 
 
-def build_board(
+def build_review_board(
     job: Job,
-    rows: ReadRows,
+    rows: HarvestRowReader,
     library: ReadersLibrary,
     *,
     start: int = 0,
     most: int = 20,
 ) -> dict[str, Any]:
-    """Build the board of a harvest.
+    """Return the data of a harvest's review board.
 
     Parameters
     ----------
@@ -53,17 +53,19 @@ def build_board(
         The page of papers without a text in ``missing``: the first number and the page size.
         ``next_start`` is the first number of the next page.
     """
-    figures = Figures()
+    figures = HarvestFigures()
     for row in rows():
-        figures.add(row)
-    missing = read_page(rows, "not_retrieved", start=start, most=most)
+        figures.add_paper(row)
+    missing = read_harvest_page(rows, "not_retrieved", start=start, most=most)
     return {
-        "title": to_short_line(job.title, _TITLE_MAX_CHARS),
+        "title": shorten_to_line(job.title, _TITLE_MAX_CHARS),
         "headline": describe_coverage(figures),
         "counts": {state: figures.states[state] for state in STATES},
         "sources": _count_routes(figures),
         "reasons": _count_reasons(figures),
-        "prisma": to_prisma_rows(prisma.build_flow(prisma.count_harvest(job, figures))),
+        "prisma": to_prisma_rows(
+            prisma.build_prisma_flow(prisma.count_harvest_numbers(job, figures))
+        ),
         "missing": [_to_missing_row(row, library) for row in missing.rows],
         "next_start": missing.next_start,
         "steps": [step._asdict() for step in list_next_steps(job, figures)[:3]],
@@ -72,13 +74,13 @@ def build_board(
 
 
 def render_board_view() -> str:
-    """Return the page that shows a board inside a chat, without any data in it."""
+    """Return the HTML page that shows a board in a chat; the page itself contains no data."""
     script = "\n".join((TEMPLATES / name).read_text("utf-8") for name in _SCRIPTS)
     # Trusted: the script is from this package's files.
     return render_template("board.html", script=Markup(script))  # noqa: S704
 
 
-def _count_routes(figures: Figures) -> list[dict[str, Any]]:
+def _count_routes(figures: HarvestFigures) -> list[dict[str, Any]]:
     """Return papers tried and texts supplied per route, the most productive route first."""
     tried = sorted(
         figures.routes.items(), key=lambda item: (-figures.via[item[0]], -item[1].total(), item[0])
@@ -89,20 +91,20 @@ def _count_routes(figures: Figures) -> list[dict[str, Any]]:
     ]
 
 
-def _count_reasons(figures: Figures) -> list[dict[str, Any]]:
-    """Return the reasons for missing texts, most frequent first; rare reasons are summed up."""
+def _count_reasons(figures: HarvestFigures) -> list[dict[str, Any]]:
+    """Return the reasons for missing texts, the most frequent first; rare ones are combined."""
     ordered = sorted(figures.reasons.items(), key=lambda item: (-item[1].total(), item[0]))
     made = [
         {"reason": reason.name, "papers": split.total(), "advice": reason.advice}
         for name, split in ordered[:_MAX_ROWS]
-        for reason in [get_reason(name)]
+        for reason in [get_missing_reason(name)]
     ]
     if rest := sum(split.total() for _, split in ordered[_MAX_ROWS:]):
         made.append({"reason": "Other reasons", "papers": rest, "advice": "See not_retrieved.csv."})
     return made
 
 
-def to_prisma_rows(flow: prisma.Flow) -> list[dict[str, Any]]:
+def to_prisma_rows(flow: prisma.PrismaFlow) -> list[dict[str, Any]]:
     """Return the diagram's numbers in reading order, with removed records marked ``left_out``."""
     return [
         {
@@ -119,7 +121,7 @@ def to_prisma_rows(flow: prisma.Flow) -> list[dict[str, Any]]:
 def _to_missing_row(row: Harvested, library: ReadersLibrary) -> dict[str, Any]:
     return {
         **to_paper_row(row),
-        "reason": get_reason(row.reason).name,
-        "detail": to_short_line(row.detail, _DETAIL_MAX_CHARS),
-        "link": library.build_link(row.paper) or get_best_link(row),
+        "reason": get_missing_reason(row.reason).name,
+        "detail": shorten_to_line(row.detail, _DETAIL_MAX_CHARS),
+        "link": library.build_link(row.paper) or build_search_link(row),
     }

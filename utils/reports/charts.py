@@ -1,4 +1,4 @@
-"""Compute the charts of a report: positions of rectangles, and a sentence for each chart.
+"""Compute the charts of a report: positions of rectangles, and a description of each chart.
 
 The template draws, and CSS sets the colours. Horizontal positions and lengths are per cent of the
 drawing, vertical ones are pixels: one drawing fits phones and desktops without a script or
@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ..model.job import PaperState
-from .figures import STATES, Figures, Split
+from .figures import STATES, HarvestFigures, Split
 from .labels import (
     STAND_INS,
     STATE_LABELS,
-    classify_license,
+    describe_license,
     format_share,
-    get_reason,
+    get_missing_reason,
     get_route_label,
     pluralize,
 )
@@ -35,7 +35,7 @@ _MIN_COVERAGE_DIFFERENCE = 0.1  # smallest difference in coverage that is report
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class BarPiece:
     """One coloured part of a bar; ``at`` and ``size`` are in per cent or pixels."""
 
     state: PaperState
@@ -45,12 +45,12 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class ChartBar:
     """One row of a bar chart; its pieces are in per cent of the longest row."""
 
     name: str
     split: Split
-    pieces: tuple[Piece, ...]
+    pieces: tuple[BarPiece, ...]
 
     @property
     def total(self) -> int:
@@ -58,19 +58,19 @@ class Bar:
         return self.split.total()
 
 
-def build_bar(name: str, split: Split, longest: int) -> Bar:
-    """Build a row whose full width represents *longest* papers."""
+def build_chart_bar(name: str, split: Split, longest: int) -> ChartBar:
+    """Return a row whose full width represents *longest* papers."""
     pieces, at = [], 0.0
     for state in STATES:
         if n := split[state]:
             size = 100 * n / max(longest, 1)
-            pieces.append(Piece(state, round(at, 3), round(size, 3), n))
+            pieces.append(BarPiece(state, round(at, 3), round(size, 3), n))
             at += size
-    return Bar(name, split, tuple(pieces))
+    return ChartBar(name, split, tuple(pieces))
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class YearColumn:
     """One year; ``x`` and ``width`` are in per cent, pieces in pixels from the top.
 
     ``pieces`` show numbers of papers, ``shares`` their proportions at one height for all years.
@@ -80,8 +80,8 @@ class Column:
     x: float
     width: float
     split: Split
-    pieces: tuple[Piece, ...]
-    shares: tuple[Piece, ...]
+    pieces: tuple[BarPiece, ...]
+    shares: tuple[BarPiece, ...]
     shown: str  # screens on which the label is shown: "all", "wide" or none ("")
 
     @property
@@ -93,19 +93,19 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Tick:
-    """A line across a chart: its value, and its pixels from the top."""
+class AxisTick:
+    """A horizontal line of a chart: its value, and its distance from the top in pixels."""
 
     value: int
     y: float
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class YearChart:
     """A column chart of years; ``undated`` papers are not drawn."""
 
-    columns: tuple[Column, ...]
-    ticks: tuple[Tick, ...]
+    columns: tuple[YearColumn, ...]
+    ticks: tuple[AxisTick, ...]
     undated: Split
 
     @property
@@ -115,8 +115,8 @@ class Columns:
         return [(c.label, c.split) for c in self.columns if c.split] + unknown
 
 
-def build_columns(years: Mapping[str, Split], this_year: int) -> Columns:
-    """Build columns for all years without gaps; very old years share the first column."""
+def build_year_chart(years: Mapping[str, Split], this_year: int) -> YearChart:
+    """Return a chart of all years without gaps; very old years share the first column."""
     undated: Split = Split()
     dated: dict[int, Split] = {}
     for text, split in years.items():
@@ -126,14 +126,14 @@ def build_columns(years: Mapping[str, Split], this_year: int) -> Columns:
         else:
             undated += split
     if not dated:
-        return Columns((), (), undated)
+        return YearChart((), (), undated)
     last, first = max(dated), min(dated)
     start = max(first, last - _MAX_YEARS + 1)
     splits = {year: dated.get(year, Split()) for year in range(start, last + 1)}
     if first < start:
         splits[start] = sum((s for year, s in dated.items() if year <= start), Split())
     most = max(split.total() for split in splits.values())
-    ticks = build_ticks(most, COLUMNS_HEIGHT)
+    ticks = build_axis_ticks(most, COLUMNS_HEIGHT)
     top = ticks[-1].value
     step = 100 / len(splits)
     wide, narrow = _choose_label_steps(len(splits))
@@ -147,8 +147,8 @@ def build_columns(years: Mapping[str, Split], this_year: int) -> Columns:
         x = place * step + (step - width) / 2
         pieces = _stack_pieces(split, COLUMNS_HEIGHT, top)
         shares = _stack_pieces(split, SHARES_HEIGHT, split.total())
-        made.append(Column(label, round(x, 3), round(width, 3), split, pieces, shares, shown))
-    return Columns(tuple(made), ticks, undated)
+        made.append(YearColumn(label, round(x, 3), round(width, 3), split, pieces, shares, shown))
+    return YearChart(tuple(made), ticks, undated)
 
 
 def _choose_label_steps(n: int) -> tuple[int, int]:
@@ -158,21 +158,21 @@ def _choose_label_steps(n: int) -> tuple[int, int]:
     return wide, narrow
 
 
-def _stack_pieces(split: Split, height: float, full: int) -> tuple[Piece, ...]:
+def _stack_pieces(split: Split, height: float, full: int) -> tuple[BarPiece, ...]:
     """Return a column's pieces from the bottom up, where *full* papers reach the *height*."""
     pieces, at = [], height
     for state in STATES:
         if n := split[state]:
             size = n * height / full
             at -= size
-            pieces.append(Piece(state, round(at, 2), round(size, 2), n))
+            pieces.append(BarPiece(state, round(at, 2), round(size, 2), n))
     return tuple(pieces)
 
 
-def build_ticks(most: int, height: float) -> tuple[Tick, ...]:
+def build_axis_ticks(most: int, height: float) -> tuple[AxisTick, ...]:
     """Return round values from 0 to at least *most*, in at most five steps.
 
-    >>> [tick.value for tick in build_ticks(87, 100)]
+    >>> [tick.value for tick in build_axis_ticks(87, 100)]
     [0, 20, 40, 60, 80, 100]
     """
     size = 1
@@ -181,7 +181,7 @@ def build_ticks(most: int, height: float) -> tuple[Tick, ...]:
             steps = max(1, -(-most // step))
             if steps <= 5:
                 values = range(0, steps * step + 1, step)
-                return tuple(Tick(v, round(height * (1 - v / values[-1]), 2)) for v in values)
+                return tuple(AxisTick(v, round(height * (1 - v / values[-1]), 2)) for v in values)
         size *= 10
 
 
@@ -196,10 +196,10 @@ class TimeLabel:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The papers that ended, over time."""
+    """The numbers of papers that ended over time."""
 
     areas: tuple[tuple[PaperState, str], ...]
-    ticks: tuple[Tick, ...]
+    ticks: tuple[AxisTick, ...]
     moments: tuple[TimeLabel, ...]
     rows: tuple[tuple[str, dict[PaperState, int]], ...]
     seconds: float
@@ -218,7 +218,7 @@ def build_timeline(times: Mapping[str, Sequence[float]]) -> Timeline | None:
     for one in bins:
         so_far += one
         sums.append(so_far.copy())
-    ticks = build_ticks(len(ended), TIMELINE_HEIGHT)
+    ticks = build_axis_ticks(len(ended), TIMELINE_HEIGHT)
     scale = TIMELINE_HEIGHT / ticks[-1].value
     floor, areas = [0] * len(sums), []
     for state in STATES[:-1]:
@@ -270,8 +270,8 @@ def _format_time(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
-def describe_coverage(figures: Figures) -> str:
-    """Return the report's headline: how many papers have full text."""
+def describe_coverage(figures: HarvestFigures) -> str:
+    """Return the report's headline: the number of papers with full text."""
     total, ended, full = figures.total, figures.ended, figures.states["full_text"]
     if not total:
         return "No papers in this harvest"
@@ -288,8 +288,8 @@ def describe_coverage(figures: Figures) -> str:
     return f"Full text for {full:,} of {total:,} papers"
 
 
-def describe_years(figures: Figures) -> str:
-    """Describe the decades with the best and the worst coverage."""
+def describe_years(figures: HarvestFigures) -> str:
+    """Return a sentence about the decades with the best and the worst coverage."""
     decades: dict[str, Split] = {}
     for year, split in figures.years.items():
         if year:
@@ -309,8 +309,8 @@ def describe_years(figures: Figures) -> str:
     return "Papers and full text by year of publication"
 
 
-def describe_journals(figures: Figures, shown: int) -> str:
-    """Describe how much of the corpus the largest journals hold."""
+def describe_journals(figures: HarvestFigures, shown: int) -> str:
+    """Return a sentence about the share of the corpus in the largest journals."""
     sizes = sorted((s.total() for name, s in figures.journals.items() if name), reverse=True)
     if not sizes:
         return "No journals are known"
@@ -322,8 +322,8 @@ def describe_journals(figures: Figures, shown: int) -> str:
     return f"The {shown} largest of {len(sizes):,} journals hold {largest} of the papers"
 
 
-def describe_sources(figures: Figures) -> str:
-    """Describe which source supplied most texts."""
+def describe_sources(figures: HarvestFigures) -> str:
+    """Return a sentence about the source that supplied most texts."""
     total = figures.via.total()
     if not total:
         return "No source had a full text"
@@ -336,8 +336,8 @@ def describe_sources(figures: Figures) -> str:
     return f"{format_share(n, total)} of the full texts came from one source: {name}"
 
 
-def describe_versions(figures: Figures) -> str:
-    """Describe how many texts are known not to be the published version; empty if none."""
+def describe_versions(figures: HarvestFigures) -> str:
+    """Return a sentence about texts known not to be the published version; empty if none."""
     total = figures.versions.total()
     parts = [
         f"{name.lower()}: {n:,}" for key, name in STAND_INS.items() if (n := figures.versions[key])
@@ -347,11 +347,11 @@ def describe_versions(figures: Figures) -> str:
     return f"Some texts are not the published version: of {total:,} full texts, {', '.join(parts)}."
 
 
-def describe_licenses(figures: Figures) -> str:
-    """Describe how many texts have an open license."""
+def describe_licenses(figures: HarvestFigures) -> str:
+    """Return a sentence about the number of texts with an open licence."""
     total = figures.licenses.total()
     free = sum(
-        n for text, n in figures.licenses.items() if classify_license(text)[0].startswith("CC")
+        n for text, n in figures.licenses.items() if describe_license(text)[0].startswith("CC")
     )
     if not total:
         return "No full text, so no licenses"
@@ -360,13 +360,13 @@ def describe_licenses(figures: Figures) -> str:
     return f"{format_share(free, total)} of the full texts carry an open license"
 
 
-def describe_reasons(figures: Figures) -> str:
-    """Describe the most frequent reason for missing texts."""
+def describe_reasons(figures: HarvestFigures) -> str:
+    """Return a sentence about the most frequent reason for missing texts."""
     total = figures.missing.total
     if not total:
         return "No full text is missing" if figures.ended else "Nothing is known to be missing yet"
     name, split = max(figures.reasons.items(), key=lambda item: item[1].total())
-    reason = f"“{get_reason(name).name}”"
+    reason = f"“{get_missing_reason(name).name}”"
     if split.total() == total:
         return f"{pluralize(total, 'text')} missing, for one reason: {reason}"
     part = format_share(split.total(), total)

@@ -15,8 +15,8 @@ from typing import Any
 from ..errors import BadRequest
 from ..model.paper import Paper, utc_now
 from ..system.safe_files import write_file
-from .labels import build_links, pluralize
-from .page import render_template, to_short_line
+from .labels import build_paper_links, pluralize
+from .page import render_template, shorten_to_line
 
 NEWS_LABELS = {
     "retracted": "retracted",
@@ -91,10 +91,10 @@ def _build_item(news: Any) -> Item:
         "watch": news.watch,
         "outcome": news.outcome,
         "label": NEWS_LABELS.get(news.outcome, news.outcome),
-        "title": to_short_line(paper.title, _TITLE_MAX_CHARS) or paper.ids.key,
-        "about": " · ".join(to_short_line(part, _AUTHORS_MAX_CHARS) for part in where if part),
+        "title": shorten_to_line(paper.title, _TITLE_MAX_CHARS) or paper.ids.key,
+        "about": " · ".join(shorten_to_line(part, _AUTHORS_MAX_CHARS) for part in where if part),
         "detail": news.detail,
-        "links": build_links(paper.ids),
+        "links": build_paper_links(paper.ids),
         "at": news.at,
         "id": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, name)}",
     }

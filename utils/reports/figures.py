@@ -1,4 +1,4 @@
-"""Count the figures of a harvest in one pass over its papers.
+"""Count the numbers of a harvest's report in one pass over its papers.
 
 Memory grows only by one number per paper (the time it ended) and by the names of journals: a
 hundred thousand papers take about ten megabytes.
@@ -27,22 +27,22 @@ Split = Counter[str]
 
 
 @dataclass(slots=True)
-class FirstRows:
+class FirstPapers:
     """The first papers of a kind, and the number of all papers of that kind."""
 
     total: int = 0
     rows: list[Harvested] = field(default_factory=list)
 
-    def add(self, row: Harvested) -> None:
-        """Count a paper, and keep its row while there is room."""
+    def add_paper(self, row: Harvested) -> None:
+        """Count a paper, and keep its row if there is room."""
         self.total += 1
         if len(self.rows) < MAX_ROWS_SHOWN:
             self.rows.append(row)
 
 
 @dataclass(slots=True)
-class Figures:
-    """The counts behind the page and the diagram.
+class HarvestFigures:
+    """The numbers in a harvest's page and diagram.
 
     Parameters
     ----------
@@ -71,12 +71,12 @@ class Figures:
     versions: Counter[str] = field(default_factory=Counter)
     routes: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     times: dict[str, array[float]] = field(default_factory=lambda: defaultdict(lambda: array("d")))
-    papers: FirstRows = field(default_factory=FirstRows)
-    missing: FirstRows = field(default_factory=FirstRows)
-    retracted: FirstRows = field(default_factory=FirstRows)
-    concerns: FirstRows = field(default_factory=FirstRows)
-    by_hand: FirstRows = field(default_factory=FirstRows)
-    doubtful: FirstRows = field(default_factory=FirstRows)
+    papers: FirstPapers = field(default_factory=FirstPapers)
+    missing: FirstPapers = field(default_factory=FirstPapers)
+    retracted: FirstPapers = field(default_factory=FirstPapers)
+    concerns: FirstPapers = field(default_factory=FirstPapers)
+    by_hand: FirstPapers = field(default_factory=FirstPapers)
+    doubtful: FirstPapers = field(default_factory=FirstPapers)
 
     @property
     def total(self) -> int:
@@ -88,25 +88,25 @@ class Figures:
         """The number of papers whose outcome is known."""
         return self.total - self.states["pending"]
 
-    def add(self, row: Harvested) -> None:
+    def add_paper(self, row: Harvested) -> None:
         """Count one paper."""
         paper, state = row.paper, row.state
         self.states[state] += 1
         self.years[paper.year if _is_year(paper.year) else ""][state] += 1
         journal = one_line(paper.journal or paper.journal_abbreviation)[:_NAME_MAX_CHARS]
         self.journals[journal][state] += 1
-        self.papers.add(row)
+        self.papers.add_paper(row)
         if state == "full_text":
             self.via[row.via[:_NAME_MAX_CHARS]] += 1
             self.licenses[one_line(row.license)[:_NAME_MAX_CHARS]] += 1
             self.versions[row.version] += 1
             if row.reason == "by_hand":
-                self.by_hand.add(row)
+                self.by_hand.add_paper(row)
             elif row.reason == "doubtful":
-                self.doubtful.add(row)
+                self.doubtful.add_paper(row)
         elif state != "pending":
             self.reasons[row.reason[:_NAME_MAX_CHARS]][state] += 1
-            self.missing.add(row)
+            self.missing.add_paper(row)
         for source, outcome in _list_tried_routes(row).items():
             self.routes[source[:_NAME_MAX_CHARS]][outcome[:_NAME_MAX_CHARS]] += 1
         self._count_notices(row)
@@ -115,9 +115,9 @@ class Figures:
 
     def _count_notices(self, row: Harvested) -> None:
         if row.paper.retracted:
-            self.retracted.add(row)
+            self.retracted.add_paper(row)
         elif any(notice.kind == "expression_of_concern" for notice in row.paper.notices):
-            self.concerns.add(row)
+            self.concerns.add_paper(row)
 
 
 def _list_tried_routes(row: Harvested) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Provide labels and links for people: routes, licenses, states, reasons, addresses.
+"""Labels and links for people: routes, licences, states, reasons, addresses.
 
 Reasons say why a paper has no full text. Their names are those of `Harvested.reason`: outcomes of
 the ladder, verdicts of the judges, and problems of identifiers.
@@ -134,10 +134,10 @@ def get_route_label(via: str) -> str:
     return _ROUTE_LABELS.get(via, via.replace("_", " ") or "Not recorded")
 
 
-def classify_license(text: str) -> tuple[str, str]:
-    """Return the kind of license without its version, and what the license allows.
+def describe_license(text: str) -> tuple[str, str]:
+    """Return the kind of licence without its version, and what the licence allows.
 
-    >>> classify_license("CC BY-NC 4.0")[0], classify_license("TDM")[0], classify_license("")[0]
+    >>> describe_license("CC BY-NC 4.0")[0], describe_license("TDM")[0], describe_license("")[0]
     ('CC BY-NC', 'Other terms', 'Not stated')
     """
     if not text:
@@ -152,7 +152,7 @@ def classify_license(text: str) -> tuple[str, str]:
 
 
 def format_share(part: int, whole: int, digits: int = 0) -> str:
-    """Format a percentage that never rounds a part to nothing or to the whole.
+    """Return a percentage that is never rounded to 0 or 100 unless exact.
 
     >>> format_share(1, 3000), format_share(2999, 3000), format_share(0, 0)
     ('<1 %', '>99 %', '–')
@@ -175,7 +175,7 @@ def format_share(part: int, whole: int, digits: int = 0) -> str:
 
 
 def pluralize(n: int, one: str, many: str = "") -> str:
-    """Return a number with its noun.
+    """Return a number with its noun in singular or plural.
 
     >>> pluralize(1, "paper"), pluralize(1200, "paper")
     ('1 paper', '1,200 papers')
@@ -201,10 +201,10 @@ def format_duration(seconds: float) -> str:
     return f"{whole} s"
 
 
-def get_reason(name: str) -> MissingTextReason:
-    """Return name, meaning and advice of a reason; an unknown reason is shown by its own name.
+def get_missing_reason(name: str) -> MissingTextReason:
+    """Return the name, meaning and advice of a reason; an unknown reason keeps its name.
 
-    >>> get_reason("disk_full").name
+    >>> get_missing_reason("disk_full").name
     'Disk full'
     """
     if known := _REASONS.get(name):
@@ -213,29 +213,29 @@ def get_reason(name: str) -> MissingTextReason:
     return MissingTextReason(shown, "The harvest ended with this outcome.", "Try again later.")
 
 
-class Link(NamedTuple):
+class PaperLink(NamedTuple):
     """A site's name, and the paper's address on that site."""
 
     site: str
     url: str
 
 
-def build_links(ids: Ids) -> list[Link]:
+def build_paper_links(ids: Ids) -> list[PaperLink]:
     """Return links to the paper's pages, the page most likely to lead to its text first.
 
-    >>> build_links(Ids(doi='10.1000/a"><b>', pmid="7"))[0].url
+    >>> build_paper_links(Ids(doi='10.1000/a"><b>', pmid="7"))[0].url
     'https://doi.org/10.1000/a%22%3E%3Cb%3E'
     """
     return [
-        Link(site, form.format(_quote_url_part(value)))
+        PaperLink(site, form.format(_quote_url_part(value)))
         for site, name, form in _SITES
         if (value := getattr(ids, name))
     ]
 
 
-def get_best_link(row: Harvested) -> str:
-    """Return a link for finding a text by hand; without identifiers, a PubMed search."""
-    found = build_links(row.paper.ids)
+def build_search_link(row: Harvested) -> str:
+    """Return the best link for finding a text by hand; without identifiers, a PubMed search."""
+    found = build_paper_links(row.paper.ids)
     if found:
         return found[0].url
     words = clean_text(row.paper.title or row.asked)[:_SEARCH_MAX_CHARS].strip()

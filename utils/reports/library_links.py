@@ -16,7 +16,7 @@ from ..errors import BadRequest
 from ..model.identifiers import Ids
 from ..model.paper import Paper
 from ..system.plain_text import replace_surrogates
-from .labels import build_links
+from .labels import build_paper_links
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -26,7 +26,7 @@ _PLACEHOLDERS = ("{url}", "{url_encoded}", "{doi}", "{pmid}")
 
 @dataclass(frozen=True, slots=True)
 class ReadersLibrary:
-    """The reader's library by its link settings; each is empty if not set.
+    """The reader's library by its link settings; settings that are not set are empty.
 
     ``resolver`` is the address of an OpenURL resolver, ``proxy`` a prefix or a template with the
     blanks ``{url}``, ``{url_encoded}``, ``{doi}``, ``{pmid}``, ``libkey`` the library's number.
@@ -72,7 +72,7 @@ class ReadersLibrary:
             return f"https://libkey.io/libraries/{self.libkey}/{_quote_id(ids.doi or ids.pmid)}"
         if self.resolver and (ids or paper.title):
             return build_openurl(self.resolver, paper)
-        if self.proxy and (found := build_links(ids)):
+        if self.proxy and (found := build_paper_links(ids)):
             return build_proxy_url(self.proxy, found[0].url, ids)
         return ""
 
@@ -114,7 +114,7 @@ def build_openurl(resolver: str, paper: Paper) -> str:
 
 
 def build_proxy_url(proxy: str, url: str, ids: Ids) -> str:
-    """Return an address as opened through a library's proxy.
+    """Return an address with the library's proxy before it.
 
     The address is appended unencoded (EZproxy's ``login?url=``) unless the prefix ends in ``qurl=``
     or is OpenAthens' redirector, which require it encoded.

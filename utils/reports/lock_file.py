@@ -49,7 +49,7 @@ _HINT = f"Get the file again, or make one with {command_line('harvest report')}.
 
 @dataclass(frozen=True, slots=True)
 class LockedPaper:
-    """A paper of a lock; the fields about its text are empty if the paper has no text.
+    """A paper in a lock file; the fields about its text are empty if the paper has no text.
 
     ``via`` is the route that supplied the text and ``version`` the version of the paper; both are
     empty in older locks. ``by_hand`` is the reason why a person accepted the text against the
@@ -66,8 +66,8 @@ class LockedPaper:
 
 
 @dataclass(frozen=True, slots=True)
-class Lock:
-    """A corpus at the time ``made_at``; the queries are empty for lists of identifiers.
+class CorpusLock:
+    """The papers of a corpus at the time ``made_at``; without queries for lists of identifiers.
 
     ``made_by`` is the program with its version; empty in older locks.
     """
@@ -80,8 +80,8 @@ class Lock:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """A paper that changed; ``before`` or ``after`` is None if the paper is on one side only."""
+class PaperDifference:
+    """A changed paper; ``before`` or ``after`` is None if the paper is on one side only."""
 
     before: LockedPaper | None
     after: LockedPaper | None
@@ -94,7 +94,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Differences:
+class CorpusDifferences:
     """The differences between two states of a corpus; a paper may be in several lists.
 
     Parameters
@@ -115,12 +115,12 @@ class Differences:
         Unchanged papers.
     """
 
-    changed: tuple[Difference, ...] = ()
-    gained: tuple[Difference, ...] = ()
-    lost: tuple[Difference, ...] = ()
-    retracted: tuple[Difference, ...] = ()
-    gone: tuple[Difference, ...] = ()
-    new: tuple[Difference, ...] = ()
+    changed: tuple[PaperDifference, ...] = ()
+    gained: tuple[PaperDifference, ...] = ()
+    lost: tuple[PaperDifference, ...] = ()
+    retracted: tuple[PaperDifference, ...] = ()
+    gone: tuple[PaperDifference, ...] = ()
+    new: tuple[PaperDifference, ...] = ()
     pending: int = 0
     unseen: int = 0
     same: int = 0
@@ -132,7 +132,8 @@ class Differences:
     def sentences(self) -> list[str]:
         """The differences in sentences, the most serious first; one sentence without differences.
 
-        >>> Differences(new=(Difference(None, LockedPaper(Ids(pmid="7"))),), same=3).sentences
+        >>> added = PaperDifference(None, LockedPaper(Ids(pmid="7")))
+        >>> CorpusDifferences(new=(added,), same=3).sentences
         ['1 paper is new: PMID 7.', '3 papers are unchanged.']
         """
         lines = []
@@ -140,14 +141,14 @@ class Differences:
             if found := getattr(self, name):
                 some = ", ".join(str(difference.ids) for difference in found[:_MAX_NAMED])
                 more = f" and {len(found) - _MAX_NAMED:,} more" if len(found) > _MAX_NAMED else ""
-                lines.append(f"{_count_papers(len(found))} {words}: {some}{more}.")
+                lines.append(f"{_format_paper_count(len(found))} {words}: {some}{more}.")
         if self.pending:
-            lines.append(f"{_count_papers(self.pending)} not tried yet.")
+            lines.append(f"{_format_paper_count(self.pending)} not tried yet.")
         if self.unseen:
             papers = "1 paper" if self.unseen == 1 else f"{self.unseen:,} papers"
             again = f"run it again with --retry {','.join(INCONCLUSIVE_REASONS)}"
             lines.append(f"{papers} could not be checked now: {again}.")
-        return [*lines, f"{_count_papers(self.same)} unchanged."] if self.same else lines
+        return [*lines, f"{_format_paper_count(self.same)} unchanged."] if self.same else lines
 
 
 INCONCLUSIVE_REASONS = (
@@ -165,13 +166,13 @@ _CHANGE_WORDS = {
 }
 
 
-def _count_papers(n: int) -> str:
+def _format_paper_count(n: int) -> str:
     return "1 paper is" if n == 1 else f"{n:,} papers are"
 
 
 @contextlib.contextmanager
-def write_lock(folder: Path, job: Job) -> Iterator[Callable[[Harvested], None]]:
-    """Write the lock, one paper at a time, in the order of arrival."""
+def open_lock_writer(folder: Path, job: Job) -> Iterator[Callable[[Harvested], None]]:
+    """Yield a function that adds a paper to the lock file, in the order of arrival."""
     head = {
         "format": FORMAT,
         "version": VERSION,
@@ -218,7 +219,7 @@ def to_locked_paper(row: Harvested) -> LockedPaper:
 
 
 def _select_valid_ids(ids: Ids) -> dict[str, str]:
-    """Return the well-formed identifiers, by which another person can request the paper."""
+    """Return the well-formed identifiers, with which other people can request the paper."""
     return {name: value for name in _ID_FORMS if _is_valid_id(name, value := getattr(ids, name))}
 
 
@@ -226,7 +227,7 @@ def _is_valid_id(name: str, value: object) -> bool:
     return isinstance(value, str) and value.isprintable() and bool(_ID_FORMS[name].fullmatch(value))
 
 
-def read_lock(path: Path) -> Lock:
+def read_lock(path: Path) -> CorpusLock:
     """Read and validate a lock.
 
     Raises
@@ -257,13 +258,13 @@ def read_lock(path: Path) -> Lock:
     rows = made.get("papers")
     if not isinstance(rows, list) or len(rows) > MAX_LOCK_PAPERS:
         raise _build_lock_error(path, f'has no list "papers" of at most {MAX_LOCK_PAPERS:,}')
-    papers = tuple(_parse_paper(path, number, row) for number, row in enumerate(rows, 1))
+    papers = tuple(_parse_locked_paper(path, number, row) for number, row in enumerate(rows, 1))
     # An invalid `made_by` is dropped: it only helps to explain a difference.
     made_by = _match_or_empty(made.get("made_by"), _MADE_BY)
-    return Lock(made["query"], made["effective_query"], made["made_at"], papers, made_by)
+    return CorpusLock(made["query"], made["effective_query"], made["made_at"], papers, made_by)
 
 
-def _parse_paper(path: Path, number: int, row: Any) -> LockedPaper:
+def _parse_locked_paper(path: Path, number: int, row: Any) -> LockedPaper:
     where = f"is malformed at paper {number:,}"
     if not isinstance(row, dict):
         raise _build_lock_error(path, f"{where}: it is not an object")
@@ -291,7 +292,7 @@ def _parse_paper(path: Path, number: int, row: Any) -> LockedPaper:
 
 
 def _clean_reason(text: object) -> str:
-    """Return the reason for accepting a text by hand, as one line of limited length."""
+    """Return the reason for accepting a text by hand as one line of limited length."""
     return one_line(text)[:_REASON_MAX_CHARS] if isinstance(text, str) else ""
 
 
@@ -309,7 +310,7 @@ class IdsIndex(Generic[T]):
     ``version`` distinguishes several texts of one paper.
 
     >>> things = IdsIndex([(Ids(pmid="1", doi="10.1000/a"), "one"), (Ids(pmid="2"), "two")])
-    >>> things.find(Ids(doi="10.1000/a"))
+    >>> things.find_value(Ids(doi="10.1000/a"))
     'one'
     """
 
@@ -322,7 +323,7 @@ class IdsIndex(Generic[T]):
             for name in ids.names():
                 self._by_name.setdefault(name, []).append((ids, thing))
 
-    def find(self, ids: Ids, version: str = "") -> T | None:
+    def find_value(self, ids: Ids, version: str = "") -> T | None:
         """Return a paper's value, preferring values whose identifiers do not contradict *ids*.
 
         Among several texts, the text in this *version* is preferred.
@@ -336,17 +337,17 @@ class IdsIndex(Generic[T]):
         return best[1] if best else None
 
 
-def compare_lock(lock: Lock, rows: Iterable[Harvested]) -> Differences:
+def compare_lock(lock: CorpusLock, rows: Iterable[Harvested]) -> CorpusDifferences:
     """Compare a lock with a harvest's papers; papers with a common identifier are the same."""
     papers = lock.papers
     places = IdsIndex(
         ((was.ids, place) for place, was in enumerate(papers)), lambda at: papers[at].version
     )
-    found: dict[str, list[Difference]] = {name: [] for name in _CHANGE_WORDS}
+    found: dict[str, list[PaperDifference]] = {name: [] for name in _CHANGE_WORDS}
     seen: set[int] = set()
     pending = unseen = same = 0
     for row in rows:
-        place = places.find(row.paper.ids, row.version)
+        place = places.find_value(row.paper.ids, row.version)
         if place is not None:
             seen.add(place)
         if row.state == "pending":
@@ -354,24 +355,24 @@ def compare_lock(lock: Lock, rows: Iterable[Harvested]) -> Differences:
             continue
         after = to_locked_paper(row)
         if place is None:
-            found["new"].append(Difference(None, after))
+            found["new"].append(PaperDifference(None, after))
             continue
         before = lock.papers[place]
-        names = _find_changes(before, after)
+        names = _list_changed_fields(before, after)
         same += not names
         if "lost" in names and row.reason in INCONCLUSIVE_REASONS:
             names.remove("lost")
             unseen += 1
         for name in names:
-            found[name].append(Difference(before, after))
+            found[name].append(PaperDifference(before, after))
     for place, was in enumerate(lock.papers):
         if place not in seen:
-            found["gone"].append(Difference(was, None))
+            found["gone"].append(PaperDifference(was, None))
     lists = {name: tuple(listed) for name, listed in found.items()}
-    return Differences(**lists, pending=pending, unseen=unseen, same=same)
+    return CorpusDifferences(**lists, pending=pending, unseen=unseen, same=same)
 
 
-def _find_changes(before: LockedPaper, after: LockedPaper) -> list[str]:
+def _list_changed_fields(before: LockedPaper, after: LockedPaper) -> list[str]:
     names = []
     worth = ("", "record", "abstract", "full_text").index
     if (before.kind, after.kind) == ("abstract", "record"):

@@ -21,7 +21,7 @@ from ..model.job import Harvested, Job
 from ..model.permissions import PERMISSION_COLUMNS, get_permissions
 from ..system.plain_text import to_spreadsheet_cell
 from ..system.safe_files import disk_errors, replace_text_file
-from .labels import build_links, get_best_link, get_reason
+from .labels import build_paper_links, build_search_link, get_missing_reason
 from .library_links import ReadersLibrary
 from .worklist import is_fetchable
 
@@ -48,9 +48,9 @@ _ARTICLE_LINE, _UNKNOWN_LINE, _RECORD_END = "TY  - JOUR\n", "TY  - GEN\n", "ER  
 
 
 @contextlib.contextmanager
-def write_papers_table(folder: Path) -> Iterator[AddPaper]:
-    """Write ``papers.csv``, with one row per paper added."""
-    with _open_table(folder / PAPERS_FILE, COLUMNS) as write:
+def open_papers_table(folder: Path) -> Iterator[AddPaper]:
+    """Yield a function that adds a paper's row to ``papers.csv``."""
+    with _open_csv_table(folder / PAPERS_FILE, COLUMNS) as write:
 
         def add(row: Harvested) -> None:
             write(
@@ -75,9 +75,9 @@ def write_papers_table(folder: Path) -> Iterator[AddPaper]:
 
 
 @contextlib.contextmanager
-def write_missing_table(folder: Path, library: ReadersLibrary) -> Iterator[AddPaper]:
-    """Write ``not_retrieved.csv``: papers without full text, the reasons, and links."""
-    with _open_table(folder / NOT_RETRIEVED_FILE, MISSING_COLUMNS) as write:
+def open_missing_table(folder: Path, library: ReadersLibrary) -> Iterator[AddPaper]:
+    """Yield a function that adds a paper without full text to ``not_retrieved.csv``."""
+    with _open_csv_table(folder / NOT_RETRIEVED_FILE, MISSING_COLUMNS) as write:
 
         def add(row: Harvested) -> None:
             if row.state in ("abstract", "record", "failed"):
@@ -88,12 +88,12 @@ def write_missing_table(folder: Path, library: ReadersLibrary) -> Iterator[AddPa
 
 def to_missing_cells(row: Harvested, library: ReadersLibrary) -> dict[str, object]:
     """Return a paper's row of a table of missing papers, by `MISSING_COLUMNS`."""
-    at = {link.site: link.url for link in build_links(row.paper.ids)}
+    at = {link.site: link.url for link in build_paper_links(row.paper.ids)}
     return {
         **_to_common_cells(row),
         "reason": row.reason,
-        "sentence": row.detail or get_reason(row.reason).meaning,
-        "link": get_best_link(row),
+        "sentence": row.detail or get_missing_reason(row.reason).meaning,
+        "link": build_search_link(row),
         "doi_link": at.get("DOI", ""),
         "pubmed_link": at.get("PubMed", ""),
         "pmc_link": at.get("PMC", ""),
@@ -103,7 +103,7 @@ def to_missing_cells(row: Harvested, library: ReadersLibrary) -> dict[str, objec
 
 def write_searches_table(folder: Path, job: Job) -> None:
     """Write ``searches.csv``: each search as PRISMA-S requires, and each list."""
-    with _open_table(folder / SEARCHES_FILE, SEARCH_COLUMNS) as write:
+    with _open_csv_table(folder / SEARCHES_FILE, SEARCH_COLUMNS) as write:
         for search in job.searches:
             write({"where": search.name, **asdict(search)})
 
@@ -127,30 +127,30 @@ def _to_common_cells(row: Harvested) -> dict[str, object]:
 
 
 @contextlib.contextmanager
-def _open_table(
+def _open_csv_table(
     path: Path, columns: tuple[str, ...]
 ) -> Iterator[Callable[[dict[str, object]], None]]:
     with replace_text_file(path) as file:
-        yield begin_table(file, columns)
+        yield begin_csv_table(file, columns)
 
 
-def begin_table(file: TextIO, columns: Sequence[str]) -> Callable[[dict[str, object]], None]:
-    """Write the header of a table, and return a function that writes a row."""
+def begin_csv_table(file: TextIO, columns: Sequence[str]) -> Callable[[dict[str, object]], None]:
+    """Write the header of a CSV table, and return a function that writes a row."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(columns)
     return lambda row: writer.writerow([to_spreadsheet_cell(row[column]) for column in columns])
 
 
 @contextlib.contextmanager
-def write_loan_requests(folder: Path) -> Iterator[AddPaper]:
-    """Write the loan requests of the papers added; delete the file if there are none."""
+def open_loan_requests(folder: Path) -> Iterator[AddPaper]:
+    """Yield a function that adds a loan request; the file is deleted if there are none."""
     path, written = folder / LOANS_FILE, 0
     with replace_text_file(path) as file:
 
         def add(row: Harvested) -> None:
             nonlocal written
             if is_fetchable(row):
-                file.write(to_loan_request(row))
+                file.write(format_loan_request(row))
                 written += 1
 
         yield add
@@ -159,12 +159,13 @@ def write_loan_requests(folder: Path) -> Iterator[AddPaper]:
             path.unlink(missing_ok=True)
 
 
-def to_loan_request(row: Harvested) -> str:
-    """Return one paper as a RIS record.
+def format_loan_request(row: Harvested) -> str:
+    """Return a paper's loan request as a RIS record.
 
     >>> from ..model.identifiers import Ids
     >>> from ..model.paper import Paper
-    >>> print(to_loan_request(Harvested(1, "7", "abstract", Paper(Ids(pmid="7"), "Moss"))).strip())
+    >>> paper = Harvested(1, "7", "abstract", Paper(Ids(pmid="7"), "Moss"))
+    >>> print(format_loan_request(paper).strip())
     TY  - JOUR
     TI  - Moss
     AN  - 7

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from ..model.job import Harvested, Job
 from ..system.safe_files import disk_errors, replace_text_file
-from .labels import build_shelf_link, get_best_link, get_reason
+from .labels import build_search_link, build_shelf_link, get_missing_reason
 from .library_links import ReadersLibrary
 from .page import render_template
 
@@ -76,18 +76,18 @@ _RELOAD_AFTER_S = 30
 AddPaper = Callable[[Harvested], None]
 
 
-def get_publisher(doi: str) -> str:
-    """Return the publisher's name, else the prefix of the DOI.
+def find_publisher_name(doi: str) -> str:
+    """Return the publisher's name, or else the prefix of the DOI.
 
-    >>> get_publisher("10.1016/j.x.2024.1"), get_publisher("10.99999/a"), get_publisher("")
-    ('Elsevier', 'DOI prefix 10.99999', 'Without a DOI')
+    >>> [find_publisher_name(doi) for doi in ("10.1016/j.x.2024.1", "10.99999/a", "")]
+    ['Elsevier', 'DOI prefix 10.99999', 'Without a DOI']
     """
     prefix = doi.partition("/")[0]
     return _PUBLISHERS.get(prefix, f"DOI prefix {prefix}") if prefix else NO_DOI
 
 
 @dataclass(frozen=True, slots=True)
-class ToFetch:
+class WorklistEntry:
     """One paper on the worklist, with only the fields that the page shows."""
 
     publisher: str
@@ -98,18 +98,18 @@ class ToFetch:
     arrived: bool
 
     @classmethod
-    def from_row(cls, row: Harvested, library: ReadersLibrary, *, arrived: bool) -> ToFetch:
+    def from_row(cls, row: Harvested, library: ReadersLibrary, *, arrived: bool) -> WorklistEntry:
         """Build a worklist entry, with a link to the shelf or through the library."""
         paper = row.paper
         journal = paper.journal or paper.journal_abbreviation
         return cls(
-            get_publisher(paper.ids.doi),
+            find_publisher_name(paper.ids.doi),
             paper.title or row.asked,
             " · ".join(filter(None, (f"{journal} {paper.year}".strip(), str(paper.ids)))),
-            get_reason(row.reason).name,
+            get_missing_reason(row.reason).name,
             build_shelf_link(row.file)
             if arrived
-            else library.build_link(paper) or get_best_link(row),
+            else library.build_link(paper) or build_search_link(row),
             arrived,
         )
 
@@ -119,40 +119,40 @@ class PublisherPapers:
     """The papers of one publisher."""
 
     name: str
-    papers: tuple[ToFetch, ...]
+    papers: tuple[WorklistEntry, ...]
 
     @property
-    def open(self) -> int:
-        """The number of papers that have not arrived."""
+    def open_count(self) -> int:
+        """The number of papers that have not arrived yet."""
         return sum(not one.arrived for one in self.papers)
 
 
 def is_fetchable(row: Harvested) -> bool:
-    """Return whether a paper lacks its full text and is identified well enough to fetch by hand."""
+    """Return whether a paper lacks its full text and has identifiers for fetching it by hand."""
     return row.state in MISSING_STATES and row.reason not in _UNFETCHABLE_REASONS
 
 
 @contextlib.contextmanager
-def write_worklist(folder: Path, job: Job, library: ReadersLibrary) -> Iterator[AddPaper]:
-    """Write the worklist of the papers added; delete the page if none is left to fetch."""
-    papers: list[ToFetch] = []
+def open_worklist(folder: Path, job: Job, library: ReadersLibrary) -> Iterator[AddPaper]:
+    """Yield a function that adds a paper to the worklist; the page is deleted if it stays empty."""
+    papers: list[WorklistEntry] = []
 
     def add(row: Harvested) -> None:
         arrived = row.state == "full_text" and row.via == MANUAL_ROUTE
         if arrived or is_fetchable(row):
-            papers.append(ToFetch.from_row(row, library, arrived=arrived))
+            papers.append(WorklistEntry.from_row(row, library, arrived=arrived))
 
     yield add
     path = folder / WORKLIST_FILE
     if not papers:
         path.unlink(missing_ok=True)
         return
-    page = _render_page(job, papers)
+    page = _render_worklist_page(job, papers)
     with disk_errors(path), replace_text_file(path) as file:
         file.write(page)
 
 
-def _render_page(job: Job, papers: list[ToFetch]) -> str:
+def _render_worklist_page(job: Job, papers: list[WorklistEntry]) -> str:
     by_name = sorted(papers, key=lambda one: (one.publisher == NO_DOI, one.publisher))
     sites = [
         PublisherPapers(name, tuple(some))
@@ -160,6 +160,6 @@ def _render_page(job: Job, papers: list[ToFetch]) -> str:
     ]
     # Sort by all papers, not by the open ones: the order must not change while papers arrive.
     sites.sort(key=lambda site: (site.name == NO_DOI, -len(site.papers), site.name))
-    open_ = sum(site.open for site in sites)
+    open_ = sum(site.open_count for site in sites)
     filled = {"sites": sites, "open": open_, "total": len(papers), "renewed_s": _RELOAD_AFTER_S}
     return render_template(WORKLIST_FILE, job=job, **filled)

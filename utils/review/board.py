@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..command_line import command_line
 from ..reports import prisma
 from ..reports.board import to_prisma_rows
-from ..reports.page import to_short_line
+from ..reports.page import shorten_to_line
 from .ledger import Event
 from .report import count_headline
 from .standing import ScreeningStatus
@@ -38,26 +38,26 @@ _TITLE_MAX_CHARS, _DETAIL_MAX_CHARS = 160, 200  # characters
 def build_board(review: Review, *, start: int = 0) -> dict[str, Any]:
     """Build the board of a review; *start* is the number of the first candidate shown."""
     protocol, every, events = review.protocol(), review.standings(), review.events()
-    flow = prisma.build_flow(review.numbers())
+    flow = prisma.build_prisma_flow(review.numbers())
     searched = [event.at for event in events if event.what == "update"]
     waiting = _list_candidates(every, events)
     page = waiting[start : start + _MAX_ROWS]
     silent = list_unanswered(events)
     made = {
         "review": review.name,
-        "title": to_short_line(protocol.title or review.name, _TITLE_MAX_CHARS),
-        "question": to_short_line(protocol.question, 2 * _DETAIL_MAX_CHARS),
+        "title": shorten_to_line(protocol.title or review.name, _TITLE_MAX_CHARS),
+        "question": shorten_to_line(protocol.question, 2 * _DETAIL_MAX_CHARS),
         "searched_at": searched[-1] if searched else "",
         "counts": [{"name": name, "n": n} for name, n in count_headline(every)],
         "conflicts": sum("conflict" in (one.first, one.second) for one in every),
         "changes": _list_changes(every, events),
         "could_not_tell": [
-            to_short_line(told, _DETAIL_MAX_CHARS) for told in silent[:_MAX_REMARKS]
+            shorten_to_line(told, _DETAIL_MAX_CHARS) for told in silent[:_MAX_REMARKS]
         ],
         "prisma": to_prisma_rows(flow),
         "open_numbers": _list_open_numbers(flow),
         "remarks": [
-            to_short_line(remark, _DETAIL_MAX_CHARS) for remark in flow.remarks[:_MAX_REMARKS]
+            shorten_to_line(remark, _DETAIL_MAX_CHARS) for remark in flow.remarks[:_MAX_REMARKS]
         ],
         "candidates": page,
         "waiting": len(waiting),
@@ -66,7 +66,7 @@ def build_board(review: Review, *, start: int = 0) -> dict[str, Any]:
     return made | {"steps": _list_next_steps(review.name, made, every)}
 
 
-def _list_open_numbers(flow: prisma.Flow) -> list[str]:
+def _list_open_numbers(flow: prisma.PrismaFlow) -> list[str]:
     """Return the boxes without a number, with the column where the words are the same."""
     return [
         f"{count.words.rstrip('*')}{' (other methods)' * box.column.startswith('other')}"
@@ -89,12 +89,12 @@ def _list_changes(every: Sequence[ScreeningStatus], events: Sequence[Event]) -> 
 
     def row(one: Change) -> dict[str, str]:
         paper = records[one.key].paper
-        title = to_short_line(paper.title or records[one.key].asked, _TITLE_MAX_CHARS)
+        title = shorten_to_line(paper.title or records[one.key].asked, _TITLE_MAX_CHARS)
         named = {"paper": str(paper.ids or one.key), "title": title}
         return {
             "what": CHANGE_LABELS[one.outcome],
             **named,
-            "detail": to_short_line(one.detail, _DETAIL_MAX_CHARS),
+            "detail": shorten_to_line(one.detail, _DETAIL_MAX_CHARS),
         }
 
     return {
@@ -115,7 +115,7 @@ def _list_candidates(
         {
             "key": one.record.key,
             "paper": str(one.record.paper.ids or one.record.key),
-            "title": to_short_line(one.record.paper.title or one.record.asked, _TITLE_MAX_CHARS),
+            "title": shorten_to_line(one.record.paper.title or one.record.asked, _TITLE_MAX_CHARS),
             "year": one.record.paper.year,
             "led_to_by": len(leads[one.record.key]),
         }

@@ -23,7 +23,7 @@ from typing import Literal, NamedTuple
 
 from ..citations import format_ris_record, to_csl_item
 from ..lists.decisions import KEY
-from ..reports.labels import build_links
+from ..reports.labels import build_paper_links
 from ..system.plain_text import one_line, to_spreadsheet_cell
 from .standing import ScreeningStatus
 
@@ -207,7 +207,7 @@ def _to_asreview_row(one: ScreeningStatus, notes: _NoteWriter) -> dict[str, str]
 
 def _to_common_row(one: ScreeningStatus) -> dict[str, str]:
     paper = one.record.paper
-    found = build_links(paper.ids)
+    found = build_paper_links(paper.ids)
     return {
         "title": paper.title or one.record.asked,
         "abstract": paper.abstract,

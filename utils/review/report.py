@@ -23,7 +23,7 @@ from markupsafe import Markup
 
 from ..model.job import Harvested, JobSearch
 from ..reports.page import render_template
-from ..reports.prisma import TO_FILL, Flow, render_svg
+from ..reports.prisma import TO_FILL, PrismaFlow, render_svg
 from ..system.plain_text import clean_text, one_line, to_spreadsheet_cell
 from .ledger import Event, Record, ReviewLedger, Searched
 from .protocol import Protocol
@@ -91,7 +91,7 @@ class PageContent:
     unmatched: int
 
 
-def render_review_page(shown: PageContent, flow: Flow) -> str:
+def render_review_page(shown: PageContent, flow: PrismaFlow) -> str:
     """Render the page of a review."""
     # Trusted: `render_svg` escapes every text.
     drawing = Markup(render_svg(flow, shown.title))  # noqa: S704

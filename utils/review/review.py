@@ -351,7 +351,7 @@ class Review:
             pass
         return [folder / name for name in files]
 
-    def numbers(self) -> prisma.Numbers:
+    def numbers(self) -> prisma.PrismaNumbers:
         """Return the current numbers of PRISMA's boxes."""
         texts = self._find_texts()
 
@@ -377,7 +377,7 @@ class Review:
         """
         protocol, every, ledger = self.protocol(), self.standings(), self.ledger
         numbers = self.numbers()
-        flow = prisma.build_flow(numbers)
+        flow = prisma.build_prisma_flow(numbers)
         files = prisma.write_flow(flow, self.folder, protocol.title, draw)
         runs = sum(event.what == "update" for event in ledger.list_events())
         made = report.render_tables(every, ledger, self._find_texts(), _find_text)
@@ -416,7 +416,7 @@ class Review:
             "full_text": dict(Counter(one.second for one in every if one.assessed)),
             "conflicts": [one.record.key for one in every if "conflict" in (one.first, one.second)],
             "texts": dict(Counter(row.state for row in _drop_repeated_rows(self._find_texts()))),
-            "remarks": list(prisma.build_flow(self.numbers()).remarks),
+            "remarks": list(prisma.build_prisma_flow(self.numbers()).remarks),
             "events": len(events),
         }
 

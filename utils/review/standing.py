@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from ..lists.decisions import Decision, Stage
 from ..model.job import PaperState
-from ..reports.prisma import Numbers, merge_reviewers_numbers
+from ..reports.prisma import PrismaNumbers, merge_reviewers_numbers
 from .ledger import Record, Searched, filter_stage
 from .protocol import PROTOCOL_FILE, Protocol
 
@@ -137,7 +137,7 @@ def count_review(
     searches: Sequence[Searched],
     text_of: Callable[[Record], PaperState | None],
     protocol: Protocol,
-) -> Numbers:
+) -> PrismaNumbers:
     """Return the counts for PRISMA's boxes.
 
     Parameters
@@ -160,7 +160,7 @@ def count_review(
         known |= _count_retrieval("dbr", [one for one in ours if one.sought], text_of)
     kept = [one for one in every if one.second == "include"]
     any_text = any(one.assessed for one in every)
-    counted = Numbers(
+    counted = PrismaNumbers(
         databases=databases,
         registers=registers,
         duplicates=max(0, taken - len(ours)) if searches else None,

@@ -26,7 +26,7 @@ from ..errors import NotAvailable
 from ..model.job import Harvested
 from ..model.paper import Paper, StoredPaper
 from ..packs.selection import Reference, select_references
-from ..reports.labels import get_reason, get_route_label
+from ..reports.labels import get_missing_reason, get_route_label
 from ..search.fused_results import group_records
 from ..shelf import Shelf
 from ..shelf.pdf_files import get_pdf_path
@@ -264,7 +264,7 @@ def _collect_note_facts(reference: Reference) -> dict[str, str]:
     stored, row = reference.stored, reference.row
     facts = {"Text": _get_status_tag(reference)}
     if stored is None:
-        reason = get_reason(row.reason).name if row.reason else ""
+        reason = get_missing_reason(row.reason).name if row.reason else ""
         facts |= {"Reason": reason, "Detail": row.detail}
     else:
         facts |= {"Verdict": stored.verdict, "Evidence": stored.evidence}

@@ -6,8 +6,17 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ...system.safe_files import write_file
-from .counts import count_harvest, merge_numbers_file, merge_reviewers_numbers
-from .flow import NUMBER_NAMES, TO_FILL, Box, Count, Flow, Numbers, build_flow, find_mismatches
+from .counts import count_harvest_numbers, merge_numbers_file, merge_reviewers_numbers
+from .flow import (
+    NUMBER_NAMES,
+    TO_FILL,
+    BoxCount,
+    FlowBox,
+    PrismaFlow,
+    PrismaNumbers,
+    build_prisma_flow,
+    describe_mismatches,
+)
 from .r_table import render_r_table
 from .svg import render_svg
 
@@ -15,13 +24,13 @@ __all__ = [
     "DRAWINGS",
     "NUMBER_NAMES",
     "TO_FILL",
-    "Box",
-    "Count",
-    "Flow",
-    "Numbers",
-    "build_flow",
-    "count_harvest",
-    "find_mismatches",
+    "BoxCount",
+    "FlowBox",
+    "PrismaFlow",
+    "PrismaNumbers",
+    "build_prisma_flow",
+    "count_harvest_numbers",
+    "describe_mismatches",
     "merge_numbers_file",
     "merge_reviewers_numbers",
     "render_r_table",
@@ -34,7 +43,7 @@ DRAWINGS = ("png", "pptx")
 
 
 def write_flow(
-    flow: Flow, folder: Path, title: str = "", drawings: Iterable[str] = ()
+    flow: PrismaFlow, folder: Path, title: str = "", drawings: Iterable[str] = ()
 ) -> list[Path]:
     """Write ``prisma.svg`` and ``prisma.csv``, and ``prisma.png`` or ``.pptx`` if requested.
 
@@ -58,7 +67,7 @@ def write_flow(
     return [folder / f"prisma.{kind}" for kind in made]
 
 
-def _render_drawing(flow: Flow, title: str, kind: str) -> bytes:
+def _render_drawing(flow: PrismaFlow, title: str, kind: str) -> bytes:
     if kind == "png":
         from .png import render_png
 

@@ -1,4 +1,4 @@
-"""Collect the numbers of PRISMA's boxes from the harvest and from the reviewers.
+"""Collect the numbers for PRISMA's boxes from the harvest and from the reviewers.
 
 A harvest supplies the searches, the duplicate records, the reports sought and the reports not
 retrieved. Records beyond the harvest's limit are not exclusions; a remark counts them. Numbers that
@@ -22,9 +22,9 @@ import yaml
 from ...model.job import Job
 from ...system.plain_text import one_line
 from ...system.safe_files import disk_errors, replace_text_file
-from ..figures import Figures
+from ..figures import HarvestFigures
 from ..labels import STAND_INS
-from .flow import NUMBER_NAMES, Numbers, Parts
+from .flow import NUMBER_NAMES, Parts, PrismaNumbers
 
 _NAME_MAX_CHARS = 80  # characters of a list's name
 NUMBERS_FILE = "prisma.yaml"
@@ -69,12 +69,12 @@ NUMBERS_TEMPLATE = """\
 """
 
 
-def count_harvest(job: Job, figures: Figures) -> Numbers:
+def count_harvest_numbers(job: Job, figures: HarvestFigures) -> PrismaNumbers:
     """Return the numbers of a harvest under PRISMA's names."""
     sought, retrieved = figures.total, figures.states["full_text"]
     pending = figures.states["pending"]
-    origins = _count_origins(job, sought)
-    return Numbers(
+    origins = _count_records_by_origin(job, sought)
+    return PrismaNumbers(
         databases=origins,
         duplicates=job.duplicates,
         excluded_automatic=0,
@@ -83,14 +83,14 @@ def count_harvest(job: Job, figures: Figures) -> Numbers:
         dbr_notretrieved_reports=sought - retrieved - pending,
         remarks=(
             *_describe_left_out(job, origins, sought),
-            *_describe_retrieved(figures),
-            *_describe_untried(pending),
+            *_describe_retrieved_reports(figures),
+            *_describe_untried_reports(pending),
         ),
     )
 
 
-def _count_origins(job: Job, sought: int) -> Parts:
-    """Return the records that each database found, then the entries of each list."""
+def _count_records_by_origin(job: Job, sought: int) -> Parts:
+    """Return the number of records found in each database, then the entries of each list."""
     if not job.searches:  # a job of an older version
         identified = max(job.hits, sought + job.duplicates)
         return (("PubMed" if job.query else "Lists of identifiers", identified),)
@@ -112,7 +112,7 @@ def _describe_left_out(job: Job, origins: Parts, sought: int) -> tuple[str, ...]
     return tuple(made)
 
 
-def _describe_retrieved(figures: Figures) -> tuple[str, ...]:
+def _describe_retrieved_reports(figures: HarvestFigures) -> tuple[str, ...]:
     """Return a remark on reports in other versions, accepted by hand, or doubtful."""
     parts = [(words, figures.versions[version]) for version, words in STAND_INS.items()]
     parts.append(("Accepted by hand", figures.by_hand.total))
@@ -121,12 +121,12 @@ def _describe_retrieved(figures: Figures) -> tuple[str, ...]:
     return (f"Among the reports retrieved: {named}.",) if named else ()
 
 
-def _describe_untried(pending: int) -> tuple[str, ...]:
+def _describe_untried_reports(pending: int) -> tuple[str, ...]:
     return (f"Reports sought, not tried yet (n = {pending:,}).",) if pending else ()
 
 
-def merge_numbers_file(numbers: Numbers, folder: Path) -> Numbers:
-    """Override *numbers* with the file in *folder*; write the template if it is missing.
+def merge_numbers_file(numbers: PrismaNumbers, folder: Path) -> PrismaNumbers:
+    """Override *numbers* with the file in *folder*; write a template if the file is missing.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def merge_numbers_file(numbers: Numbers, folder: Path) -> Numbers:
     return merge_reviewers_numbers(numbers, told, NUMBERS_FILE)
 
 
-def merge_reviewers_numbers(numbers: Numbers, told: object, where: str) -> Numbers:
+def merge_reviewers_numbers(numbers: PrismaNumbers, told: object, where: str) -> PrismaNumbers:
     """Override *numbers* with those in *told*; *where* names the file in remarks."""
     if told is None:
         return numbers
@@ -163,7 +163,9 @@ def merge_reviewers_numbers(numbers: Numbers, told: object, where: str) -> Numbe
         if name not in NUMBER_NAMES:
             remarks.append(f"{where}: {_quote_value(name)} is not the name of a number.")
         elif (
-            read := _parse_parts(value) if name in _NUMBERS_WITH_PARTS else _parse_number(value)
+            read := _parse_counts_by_name(value)
+            if name in _NUMBERS_WITH_PARTS
+            else _parse_count(value)
         ) is None:
             remarks.append(f"{where}: {_quote_value(value)} is not a valid number for {name}.")
         else:
@@ -171,18 +173,18 @@ def merge_reviewers_numbers(numbers: Numbers, told: object, where: str) -> Numbe
     return _add_remarks(replace(numbers, **good), remarks)
 
 
-def _parse_number(value: object) -> int | None:
+def _parse_count(value: object) -> int | None:
     fits = isinstance(value, int) and not isinstance(value, bool) and value >= 0
     return value if fits and isinstance(value, int) else None
 
 
-def _parse_parts(value: object) -> Parts | None:
-    """Parse numbers by name; a single number gets an empty name. None if invalid."""
-    if (whole := _parse_number(value)) is not None:
+def _parse_counts_by_name(value: object) -> Parts | None:
+    """Parse numbers by name (a single number gets an empty name); return None if invalid."""
+    if (whole := _parse_count(value)) is not None:
         return (("", whole),)
     if not isinstance(value, Mapping):
         return None
-    parts = tuple((one_line(str(name)), _parse_number(n)) for name, n in value.items())
+    parts = tuple((one_line(str(name)), _parse_count(n)) for name, n in value.items())
     known = tuple((name, n) for name, n in parts if n is not None)
     return known if len(known) == len(parts) else None
 
@@ -191,5 +193,5 @@ def _quote_value(value: object) -> str:
     return one_line(repr(value))[:80]
 
 
-def _add_remarks(numbers: Numbers, remarks: list[str]) -> Numbers:
+def _add_remarks(numbers: PrismaNumbers, remarks: list[str]) -> PrismaNumbers:
     return replace(numbers, remarks=(*numbers.remarks, *remarks))

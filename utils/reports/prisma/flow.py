@@ -35,7 +35,7 @@ SOURCE_NOTE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class PrismaNumbers:
     """The numbers in the boxes; None if unknown.
 
     Parameters
@@ -92,19 +92,19 @@ class Numbers:
             return sum(n for _, n in self.registers)
         return 0 if self.register_results is None and self.databases else self.register_results
 
-    def has_known(self, *names: str) -> bool:
+    def has_known_number(self, *names: str) -> bool:
         """Return whether any of these numbers is known."""
         return any(getattr(self, name) is not None for name in names)
 
     @property
     def is_update(self) -> bool:
         """True if the review has an earlier version."""
-        return self.has_known("previous_studies", "previous_reports")
+        return self.has_known_number("previous_studies", "previous_reports")
 
     @property
     def has_other_methods(self) -> bool:
         """True if records were identified outside databases and registers."""
-        return self.has_known(*_OTHER_METHODS)
+        return self.has_known_number(*_OTHER_METHODS)
 
 
 _OTHER_METHODS = (
@@ -114,8 +114,8 @@ _OTHER_METHODS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
-    """One number of a box.
+class BoxCount:
+    """One number in a box, with its label.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class FlowBox:
     """A box with its numbers, and a heading if there are several.
 
     Parameters
@@ -149,12 +149,12 @@ class Box:
     stage: Stage
     column: Column
     place: int
-    counts: tuple[Count, ...]
+    counts: tuple[BoxCount, ...]
     heading: str = ""
     feeds: tuple[str, ...] = ()
 
     @property
-    def known(self) -> bool:
+    def is_complete(self) -> bool:
         """True if every number of the box is known."""
         return all(count.n is not None for count in self.counts)
 
@@ -174,7 +174,7 @@ class Box:
 
 
 def format_count(n: int | None) -> str:
-    """Format a number as the templates do.
+    """Return a number as the PRISMA templates print it.
 
     >>> format_count(1200), format_count(None)
     ('(n = 1,200)', '(n = \u2003)')
@@ -183,8 +183,8 @@ def format_count(n: int | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
-    """A filled-in template.
+class PrismaFlow:
+    """A filled-in PRISMA template: its boxes with their numbers.
 
     Parameters
     ----------
@@ -194,11 +194,11 @@ class Flow:
         Notes shown below the figure, contradictions between numbers first.
     """
 
-    numbers: Numbers
+    numbers: PrismaNumbers
     updated: bool
     other: bool
     titles: dict[Column, str]
-    boxes: tuple[Box, ...]
+    boxes: tuple[FlowBox, ...]
     remarks: tuple[str, ...] = ()
 
     @property
@@ -210,20 +210,22 @@ class Flow:
         head = f"PRISMA 2020 flow diagram for {kind} systematic reviews"
         return f"{head} which included searches of {among}"
 
-    def get_box(self, name: str) -> Box:
+    def get_box(self, name: str) -> FlowBox:
         """Return the box of this name."""
         return next(box for box in self.boxes if box.name == name)
 
-    def list_counts(self) -> Iterator[Count]:
-        """Return every number, in reading order."""
+    def iterate_counts(self) -> Iterator[BoxCount]:
+        """Yield every number in reading order."""
         return (count for box in self.boxes for count in box.counts)
 
 
-def build_flow(numbers: Numbers, *, updated: bool | None = None, other: bool | None = None) -> Flow:
-    """Fill in the template that fits the numbers, or the requested one."""
+def build_prisma_flow(
+    numbers: PrismaNumbers, *, updated: bool | None = None, other: bool | None = None
+) -> PrismaFlow:
+    """Return the template that fits the numbers, or the requested one, filled in."""
     updated = numbers.is_update if updated is None else updated
     other = numbers.has_other_methods if other is None else other
-    numbers = _add_totals(numbers) if updated else numbers
+    numbers = _fill_missing_totals(numbers) if updated else numbers
     new = "new " * updated
     titles: dict[Column, str] = {}
     if updated:
@@ -232,17 +234,17 @@ def build_flow(numbers: Numbers, *, updated: bool | None = None, other: bool | N
     if other:
         titles["other"] = f"Identification of {new}studies via other methods"
     boxes = [
-        *(_build_previous(numbers) if updated else ()),
-        *_build_databases(numbers),
-        *(_build_other_methods(numbers) if other else ()),
-        *_build_included(numbers, updated),
+        *(_iterate_previous_boxes(numbers) if updated else ()),
+        *_iterate_database_boxes(numbers),
+        *(_iterate_other_method_boxes(numbers) if other else ()),
+        *_iterate_included_boxes(numbers, updated),
     ]
-    remarks = (*find_mismatches(numbers), *numbers.remarks)
-    return Flow(numbers, updated, other, titles, tuple(boxes), remarks)
+    remarks = (*describe_mismatches(numbers), *numbers.remarks)
+    return PrismaFlow(numbers, updated, other, titles, tuple(boxes), remarks)
 
 
-def _add_totals(numbers: Numbers) -> Numbers:
-    """Compute the totals of an updated review if they are not given."""
+def _fill_missing_totals(numbers: PrismaNumbers) -> PrismaNumbers:
+    """Return the numbers of an updated review with missing totals computed."""
     sums: dict[str, Any] = {}
     for kind in ("studies", "reports"):
         before, new = getattr(numbers, f"previous_{kind}"), getattr(numbers, f"new_{kind}")
@@ -251,52 +253,56 @@ def _add_totals(numbers: Numbers) -> Numbers:
     return replace(numbers, **sums)
 
 
-def _make_counts(numbers: Numbers, **words: str) -> tuple[Count, ...]:
-    return tuple(Count(name, text, getattr(numbers, name)) for name, text in words.items())
+def _make_box_counts(numbers: PrismaNumbers, **words: str) -> tuple[BoxCount, ...]:
+    return tuple(BoxCount(name, text, getattr(numbers, name)) for name, text in words.items())
 
 
-def _build_previous(numbers: Numbers) -> Iterator[Box]:
-    counts = _make_counts(
+def _iterate_previous_boxes(numbers: PrismaNumbers) -> Iterator[FlowBox]:
+    counts = _make_box_counts(
         numbers,
         previous_studies="Studies included in previous version of review",
         previous_reports="Reports of studies included in previous version of review",
     )
-    yield Box("box1", "Identification", "previous", 0, counts, feeds=("box16",))
+    yield FlowBox("box1", "Identification", "previous", 0, counts, feeds=("box16",))
 
 
-def _build_databases(numbers: Numbers) -> Iterator[Box]:
+def _iterate_database_boxes(numbers: PrismaNumbers) -> Iterator[FlowBox]:
     identified = (
-        Count("database_results", "Databases", numbers.identified_in_databases, numbers.databases),
-        Count("register_results", "Registers", numbers.identified_in_registers, numbers.registers),
+        BoxCount(
+            "database_results", "Databases", numbers.identified_in_databases, numbers.databases
+        ),
+        BoxCount(
+            "register_results", "Registers", numbers.identified_in_registers, numbers.registers
+        ),
     )
-    removed = _make_counts(
+    removed = _make_box_counts(
         numbers,
         duplicates="Duplicate records removed",
         excluded_automatic="Records marked as ineligible by automation tools",
         excluded_other="Records removed for other reasons",
     )
-    screened = _make_counts(numbers, records_screened="Records screened")
+    screened = _make_box_counts(numbers, records_screened="Records screened")
     heading = "Records identified from*:"
     feeds = ("box3", "box4")
-    yield Box("box2", "Identification", "main", 0, identified, heading, feeds)
+    yield FlowBox("box2", "Identification", "main", 0, identified, heading, feeds)
     heading = "Records removed before screening:"
-    yield Box("box3", "Identification", "removed", 0, removed, heading)
-    yield Box("box4", "Screening", "main", 1, screened, feeds=("box5", "box6"))
-    yield Box("box5", "Screening", "removed", 1, (_count_excluded_records(numbers),))
-    yield from _build_retrieval(numbers, "dbr", "main", ("box6", "box7", "box8", "box9"))
+    yield FlowBox("box3", "Identification", "removed", 0, removed, heading)
+    yield FlowBox("box4", "Screening", "main", 1, screened, feeds=("box5", "box6"))
+    yield FlowBox("box5", "Screening", "removed", 1, (_count_excluded_records(numbers),))
+    yield from _iterate_retrieval_boxes(numbers, "dbr", "main", ("box6", "box7", "box8", "box9"))
 
 
-def _count_excluded_records(numbers: Numbers) -> Count:
+def _count_excluded_records(numbers: PrismaNumbers) -> BoxCount:
     total, tools = numbers.records_excluded, numbers.excluded_by_tools
     parts: Parts = ()
     if total is not None and tools is not None:
         parts = (("Excluded by a human", total - tools), ("Excluded by automation tools", tools))
-    return Count("records_excluded", "Records excluded**", total, parts)
+    return BoxCount("records_excluded", "Records excluded**", total, parts)
 
 
-def _build_retrieval(
-    numbers: Numbers, arm: Literal["dbr", "other"], column: Column, names: tuple[str, ...]
-) -> Iterator[Box]:
+def _iterate_retrieval_boxes(
+    numbers: PrismaNumbers, arm: Literal["dbr", "other"], column: Column, names: tuple[str, ...]
+) -> Iterator[FlowBox]:
     """Yield the boxes of reports sought, not retrieved, assessed and excluded in one arm."""
     sought, missing, assessed, excluded = names
     aside: Column = "removed" if column == "main" else "other_removed"
@@ -307,61 +313,67 @@ def _build_retrieval(
     }
     feeds = {sought: (missing, assessed), assessed: (excluded, "box10")}
     for name, (number, text, where, row) in words.items():
-        counts = _make_counts(numbers, **{number: text})
-        yield Box(name, "Screening", where, row, counts, feeds=feeds.get(name, ()))
-    yield Box(excluded, "Screening", aside, 3, *_count_by_reason(numbers, f"{arm}_excluded"))
+        counts = _make_box_counts(numbers, **{number: text})
+        yield FlowBox(name, "Screening", where, row, counts, feeds=feeds.get(name, ()))
+    yield FlowBox(
+        excluded, "Screening", aside, 3, *_count_exclusions_by_reason(numbers, f"{arm}_excluded")
+    )
 
 
-def _count_by_reason(numbers: Numbers, name: str) -> tuple[tuple[Count, ...], str]:
+def _count_exclusions_by_reason(
+    numbers: PrismaNumbers, name: str
+) -> tuple[tuple[BoxCount, ...], str]:
     """Return the numbers and the heading of the box of excluded reports."""
     reasons: Parts | None = getattr(numbers, name)
     if reasons is None or not reasons or [words for words, _ in reasons] == [""]:
         n = None if reasons is None else sum(n for _, n in reasons)
-        return (Count(name, "Reports excluded", n),), ""
+        return (BoxCount(name, "Reports excluded", n),), ""
     spelled = tuple((words or "No reason given", n) for words, n in reasons)
-    return tuple(Count(name, words, n) for words, n in spelled), "Reports excluded:"
+    return tuple(BoxCount(name, words, n) for words, n in spelled), "Reports excluded:"
 
 
-def _build_other_methods(numbers: Numbers) -> Iterator[Box]:
-    identified = _make_counts(
+def _iterate_other_method_boxes(numbers: PrismaNumbers) -> Iterator[FlowBox]:
+    identified = _make_box_counts(
         numbers,
         website_results="Websites",
         organisation_results="Organisations",
         citations_results="Citation searching",
     )
     heading = "Records identified from:"
-    yield Box("box11", "Identification", "other", 0, identified, heading, ("box12",))
-    yield from _build_retrieval(numbers, "other", "other", ("box12", "box13", "box14", "box15"))
+    yield FlowBox("box11", "Identification", "other", 0, identified, heading, ("box12",))
+    yield from _iterate_retrieval_boxes(
+        numbers, "other", "other", ("box12", "box13", "box14", "box15")
+    )
 
 
-def _build_included(numbers: Numbers, updated: bool) -> Iterator[Box]:
+def _iterate_included_boxes(numbers: PrismaNumbers, updated: bool) -> Iterator[FlowBox]:
     if not updated:
-        counts = _make_counts(
+        counts = _make_box_counts(
             numbers,
             new_studies="Studies included in review",
             new_reports="Reports of included studies",
         )
-        yield Box("box10", "Included", "main", 4, counts)
+        yield FlowBox("box10", "Included", "main", 4, counts)
         return
-    new = _make_counts(
+    new = _make_box_counts(
         numbers,
         new_studies="New studies included in review",
         new_reports="Reports of new included studies",
     )
-    total = _make_counts(
+    total = _make_box_counts(
         numbers,
         total_studies="Total studies included in review",
         total_reports="Reports of total included studies",
     )
-    yield Box("box10", "Included", "main", 4, new, feeds=("box16",))
-    yield Box("box16", "Included", "main", 5, total)
+    yield FlowBox("box10", "Included", "main", 4, new, feeds=("box16",))
+    yield FlowBox("box16", "Included", "main", 5, total)
 
 
-def find_mismatches(numbers: Numbers) -> tuple[str, ...]:
+def describe_mismatches(numbers: PrismaNumbers) -> tuple[str, ...]:
     """Return a sentence for each contradiction between known numbers."""
     n = numbers
-    found_in = _sum_if_known(n.identified_in_databases, n.identified_in_registers)
-    removed = _sum_if_known(n.duplicates, n.excluded_automatic, n.excluded_other)
+    found_in = _sum_known_numbers(n.identified_in_databases, n.identified_in_registers)
+    removed = _sum_known_numbers(n.duplicates, n.excluded_automatic, n.excluded_other)
     equal = [
         ("Records identified, less those removed", found_in, removed, "records screened",
          n.records_screened),
@@ -382,7 +394,7 @@ def find_mismatches(numbers: Numbers) -> tuple[str, ...]:
     return (*made, *_describe_count_contradictions(n))
 
 
-def _describe_count_contradictions(n: Numbers) -> Iterator[str]:
+def _describe_count_contradictions(n: PrismaNumbers) -> Iterator[str]:
     """Yield a sentence for each step where more records leave than enter."""
     left = n.dbr_assessed
     if left is not None and n.dbr_excluded is not None and n.new_reports is not None:
@@ -398,9 +410,9 @@ def _describe_count_contradictions(n: Numbers) -> Iterator[str]:
             yield f"There are more {kind} studies ({studies:,}) than reports of them ({reports:,})."
 
 
-def _sum_if_known(*numbers: int | None) -> int | None:
+def _sum_known_numbers(*numbers: int | None) -> int | None:
     return sum(n or 0 for n in numbers) if None not in numbers else None
 
 
-NUMBER_NAMES = tuple(one.name for one in fields(Numbers) if one.name != "remarks")
+NUMBER_NAMES = tuple(one.name for one in fields(PrismaNumbers) if one.name != "remarks")
 """The numbers that `prisma.yaml` may set."""

@@ -20,7 +20,16 @@ from functools import lru_cache
 from typing import Literal
 
 from ...system.plain_text import clean_text
-from .flow import AUTOMATION_NOTE, IDENTIFIED_NOTE, SOURCE_NOTE, STAGES, TO_FILL, Box, Column, Flow
+from .flow import (
+    AUTOMATION_NOTE,
+    IDENTIFIED_NOTE,
+    SOURCE_NOTE,
+    STAGES,
+    TO_FILL,
+    Column,
+    FlowBox,
+    PrismaFlow,
+)
 
 _LETTER_WIDTHS = {
     222: "ijl'",
@@ -67,7 +76,7 @@ Points = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TextLine:
     """One line of text; ``y`` is its baseline."""
 
     text: str
@@ -80,16 +89,16 @@ class Line:
 class PlacedBox:
     """A box with its position and lines."""
 
-    box: Box
+    box: FlowBox
     x: float
     y: float
     width: float
     height: float
-    lines: tuple[Line, ...]
+    lines: tuple[TextLine, ...]
 
     @property
-    def grey(self) -> bool:
-        """True for boxes that the template shows in grey, which apply to some reviews only."""
+    def is_grey(self) -> bool:
+        """True for boxes that the template shows in grey; these apply only to some reviews."""
         return self.box.column in _GREY_COLUMNS
 
     @property
@@ -99,7 +108,7 @@ class PlacedBox:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class TitleBar:
     """A title above columns, or a stage's rotated title next to its rows."""
 
     text: str
@@ -120,19 +129,19 @@ class Arrow:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class DrawingLayout:
     """All positioned parts of the diagram."""
 
     width: float
     height: float
     boxes: tuple[PlacedBox, ...]
-    bars: tuple[Bar, ...]
+    bars: tuple[TitleBar, ...]
     arrows: tuple[Arrow, ...]
-    notes: tuple[Line, ...]
+    notes: tuple[TextLine, ...]
 
 
-def compute_layout(flow: Flow) -> Drawing:
-    """Compute the position of every part of the flow."""
+def compute_layout(flow: PrismaFlow) -> DrawingLayout:
+    """Return the position of every part of the flow."""
     lefts = _compute_column_lefts(flow)
     top = _MARGIN + _TITLE_BAR + 16.0
     boxes: list[PlacedBox] = []
@@ -145,13 +154,13 @@ def compute_layout(flow: Flow) -> Drawing:
         if (
             stage == "Included" and row == rows - 1
         ):  # a stage of one low row must have room for its name
-            height = max(height, measure_text(stage, SIZE, bold=True) + 8)
+            height = max(height, measure_text_width(stage, SIZE, bold=True) + 8)
         boxes += [_place_box(box, lefts[box.column], top, height) for box in members]
         spans[stage] = (spans.get(stage, (top, top))[0], top + height)
         top += height + _GAP
     right = max(box.x + box.width for box in boxes)
     notes = tuple(_place_notes(flow, lefts["main"], top, right))
-    return Drawing(
+    return DrawingLayout(
         right + _MARGIN,
         notes[-1].y + _MARGIN,
         tuple(boxes),
@@ -161,7 +170,7 @@ def compute_layout(flow: Flow) -> Drawing:
     )
 
 
-def _compute_column_lefts(flow: Flow) -> dict[Column, float]:
+def _compute_column_lefts(flow: PrismaFlow) -> dict[Column, float]:
     """Return the left edge of each column."""
     columns: list[Column] = ["previous"] if flow.updated else []
     columns += ["main", "removed"]
@@ -174,23 +183,23 @@ def _compute_column_lefts(flow: Flow) -> dict[Column, float]:
     return lefts
 
 
-def _place_box(box: Box, x: float, top: float, row_height: float) -> PlacedBox:
-    """Place a box in its row, vertically centred."""
+def _place_box(box: FlowBox, x: float, top: float, row_height: float) -> PlacedBox:
+    """Return a box positioned in its row, vertically centred."""
     height = _compute_box_height(box)
     y = top + (row_height - height) / 2
     lines = []
     base = y + PAD + SIZE - 2
     for text, indent, style in _wrap_box(box):
-        lines.append(Line(text, x + PAD + indent, base, style))
+        lines.append(TextLine(text, x + PAD + indent, base, style))
         base += LINE_HEIGHT
     return PlacedBox(box, x, y, _COLUMN_WIDTHS[box.column], height, tuple(lines))
 
 
-def _compute_box_height(box: Box) -> float:
+def _compute_box_height(box: FlowBox) -> float:
     return 2 * PAD + LINE_HEIGHT * len(_wrap_box(box)) - (LINE_HEIGHT - SIZE)
 
 
-def _wrap_box(box: Box) -> list[tuple[str, float, Style]]:
+def _wrap_box(box: FlowBox) -> list[tuple[str, float, Style]]:
     """Return the lines of a box, wrapped to its width."""
     room = _COLUMN_WIDTHS[box.column] - 2 * PAD
     made: list[tuple[str, float, Style]] = []
@@ -198,32 +207,32 @@ def _wrap_box(box: Box) -> list[tuple[str, float, Style]]:
         indent = INDENT * level
         whole = clean_text(text).replace(ITALIC, ITALIC.replace(" ", "\xa0"))
         made += [(line, indent, "text") for line in wrap_text(whole, room - indent, SIZE)]
-    if not box.known:
+    if not box.is_complete:
         made += [(line, 0, "hint") for line in wrap_text(TO_FILL, room, SMALL_SIZE)]
     return made
 
 
 def _place_bars(
-    flow: Flow, lefts: dict[Column, float], spans: dict[str, tuple[float, float]]
-) -> Iterator[Bar]:
+    flow: PrismaFlow, lefts: dict[Column, float], spans: dict[str, tuple[float, float]]
+) -> Iterator[TitleBar]:
     over: dict[Column, Column] = {"previous": "previous", "main": "removed"}
     for column, title in flow.titles.items():
         last = over.get(column, "other_removed")
         width = lefts[last] + _COLUMN_WIDTHS[last] - lefts[column]
         look: Look = "main" if column == "main" else "grey"
-        yield Bar(title, lefts[column], _MARGIN, width, _TITLE_BAR, look)
+        yield TitleBar(title, lefts[column], _MARGIN, width, _TITLE_BAR, look)
     for stage in STAGES:
         top, bottom = spans[stage]
-        yield Bar(stage, _MARGIN, top, _STAGE_BAR, bottom - top, "stage")
+        yield TitleBar(stage, _MARGIN, top, _STAGE_BAR, bottom - top, "stage")
 
 
 def _place_arrows(boxes: dict[str, PlacedBox]) -> Iterator[Arrow]:
     for name, one in boxes.items():
         for target in one.box.feeds:
-            yield Arrow(name, target, _route_arrow(one, boxes[target]))
+            yield Arrow(name, target, _compute_arrow_points(one, boxes[target]))
 
 
-def _route_arrow(one: PlacedBox, other: PlacedBox) -> Points:
+def _compute_arrow_points(one: PlacedBox, other: PlacedBox) -> Points:
     """Return the points of an arrow: straight, or down and then sideways."""
     (x, y), (x2, y2) = one.middle, other.middle
     if one.box.place == other.box.place:
@@ -234,24 +243,24 @@ def _route_arrow(one: PlacedBox, other: PlacedBox) -> Points:
     return ((x, one.y + one.height), (x, y2), (side, y2))
 
 
-def _place_notes(flow: Flow, left: float, top: float, right: float) -> Iterator[Line]:
+def _place_notes(flow: PrismaFlow, left: float, top: float, right: float) -> Iterator[TextLine]:
     """Yield the template's footnotes, the remarks on the numbers, and the source."""
     y = top - _GAP + 22
     remarks = [f"Note: {clean_text(remark)}" for remark in flow.remarks]
     for note in (IDENTIFIED_NOTE, AUTOMATION_NOTE, *remarks, SOURCE_NOTE):
         for line in wrap_text(note, right - left, SMALL_SIZE):
-            yield Line(line, left, y, "note")
+            yield TextLine(line, left, y, "note")
             y += SMALL_LINE_HEIGHT
         y += 3
 
 
-def measure_text(text: str, size: float, *, bold: bool = False) -> float:
+def measure_text_width(text: str, size: float, *, bold: bool = False) -> float:
     """Return the width of *text* in the unit of *size*, rounded up rather than down."""
-    return _scale_width(_measure_word(text), size, bold)
+    return _to_font_size_width(_measure_word(text), size, bold)
 
 
 def wrap_text(text: str, room: float, size: float, *, bold: bool = False) -> list[str]:
-    """Wrap *text* into lines of at most *room*; only a word wider than that is split.
+    """Return *text* as lines of at most *room*; only a word wider than a line is split.
 
     >>> wrap_text("Reports not retrieved (n = 12)", 140, 14)
     ['Reports not', 'retrieved (n = 12)']
@@ -259,12 +268,12 @@ def wrap_text(text: str, room: float, size: float, *, bold: bool = False) -> lis
     lines, width = [""], 0
     # "(n = 12)" belongs together.
     for word in text.replace("(n = ", "(n\xa0=\xa0").split(" "):
-        whole = _scale_width(_measure_word(word), size, bold) <= room
+        whole = _to_font_size_width(_measure_word(word), size, bold) <= room
         for piece in [word] if whole else _split_word(word, room, size, bold):
             longer = width + _LETTER_WIDTH[" "] + _measure_word(piece)
             if not lines[-1]:
                 lines[-1], width = piece, _measure_word(piece)
-            elif _scale_width(longer, size, bold) > room:
+            elif _to_font_size_width(longer, size, bold) > room:
                 lines.append(piece)
                 width = _measure_word(piece)
             else:
@@ -276,7 +285,7 @@ def _split_word(word: str, room: float, size: float, bold: bool) -> list[str]:
     pieces, width = [""], 0
     for letter in word:
         width += _measure_letter(letter)
-        if pieces[-1] and _scale_width(width, size, bold) > room:
+        if pieces[-1] and _to_font_size_width(width, size, bold) > room:
             pieces.append("")
             width = _measure_letter(letter)
         pieces[-1] += letter
@@ -289,7 +298,7 @@ def _measure_word(word: str) -> int:
     return sum(map(_measure_letter, word))
 
 
-def _scale_width(thousandths: int, size: float, bold: bool) -> float:
+def _to_font_size_width(thousandths: int, size: float, bold: bool) -> float:
     return thousandths / 1000 * size * _WIDTH_RESERVE_RATIO * (_BOLD_RATIO if bold else 1)
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ...command_line import install_command
 from ...errors import NotConfigured
-from .flow import Flow
-from .layout import ITALIC, SIZE, SMALL_SIZE, Arrow, Bar, Line, PlacedBox, compute_layout
+from .flow import PrismaFlow
+from .layout import ITALIC, SIZE, SMALL_SIZE, Arrow, PlacedBox, TextLine, TitleBar, compute_layout
 from .svg import COLOURS, GREY_BOX, compute_arrow_head
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _WEIGHTS = {
 }
 
 
-def render_png(flow: Flow) -> bytes:
+def render_png(flow: PrismaFlow) -> bytes:
     """Render the flow as a PNG image, with three pixels for each pixel of the SVG.
 
     Raises
@@ -74,7 +74,7 @@ def _to_pixels(*lengths: float) -> list[float]:
     return [length * _SCALE for length in lengths]
 
 
-def _draw_bar(image: object, pen: ImageDraw, bar: Bar) -> None:
+def _draw_bar(image: object, pen: ImageDraw, bar: TitleBar) -> None:
     from PIL import Image, ImageDraw
 
     corners = _to_pixels(bar.x, bar.y, bar.x + bar.width, bar.y + bar.height)
@@ -96,9 +96,11 @@ def _draw_box(pen: ImageDraw, placed: PlacedBox) -> None:
     x, y, right, bottom = _to_pixels(
         placed.x, placed.y, placed.x + placed.width, placed.y + placed.height
     )
-    fill = GREY_BOX if placed.grey else "white"
-    pen.rectangle((x, y, right, bottom), fill, None if not placed.box.known else "black", _SCALE)
-    if not placed.box.known:
+    fill = GREY_BOX if placed.is_grey else "white"
+    pen.rectangle(
+        (x, y, right, bottom), fill, None if not placed.box.is_complete else "black", _SCALE
+    )
+    if not placed.box.is_complete:
         for start, end in (((x, y), (right, y)), ((right, y), (right, bottom)),
                            ((x, bottom), (right, bottom)), ((x, y), (x, bottom))):  # fmt: skip
             _draw_dashed_line(pen, start, end)
@@ -119,7 +121,7 @@ def _draw_dashed_line(pen: ImageDraw, start: tuple[float, float], end: tuple[flo
         at += dash + gap
 
 
-def _draw_text(pen: ImageDraw, line: Line) -> None:
+def _draw_text(pen: ImageDraw, line: TextLine) -> None:
     size = SIZE if line.style == "text" else SMALL_SIZE
     at, base = _to_pixels(line.x, line.y)
     before, italic, after = line.text.partition(ITALIC)

@@ -11,7 +11,7 @@ from typing import Any
 from ...command_line import install_command
 from ...errors import NotConfigured
 from ...system.plain_text import clean_text
-from .flow import TO_FILL, Flow
+from .flow import TO_FILL, PrismaFlow
 from .layout import (
     INDENT,
     ITALIC,
@@ -19,8 +19,8 @@ from .layout import (
     SIZE,
     SMALL_SIZE,
     Arrow,
-    Bar,
     PlacedBox,
+    TitleBar,
     compute_layout,
 )
 from .svg import COLOURS, GREY_BOX
@@ -31,7 +31,7 @@ _DRAWING_NAMESPACE = "http://schemas.openxmlformats.org/drawingml/2006/main"
 _TOP, _LEFT, _BOTTOM, _RIGHT = range(4)  # a rectangle's connection sites
 
 
-def render_pptx(flow: Flow, title: str = "") -> bytes:
+def render_pptx(flow: PrismaFlow, title: str = "") -> bytes:
     """Render a presentation of one slide, as large as the drawing.
 
     Raises
@@ -108,7 +108,7 @@ def _add_text(paragraph: Any, text: str, size: float, **look: bool) -> None:
             run.font.italic = slanted or look.get("italic", False)
 
 
-def _add_bar(slide: Any, bar: Bar) -> None:
+def _add_bar(slide: Any, bar: TitleBar) -> None:
     from pptx.enum.shapes import MSO_SHAPE
     from pptx.enum.text import MSO_ANCHOR, PP_ALIGN
 
@@ -133,14 +133,14 @@ def _add_box(slide: Any, placed: PlacedBox) -> Any:
     from pptx.enum.shapes import MSO_SHAPE
     from pptx.enum.text import MSO_ANCHOR, PP_ALIGN
 
-    colour = GREY_BOX if placed.grey else "#FFFFFF"
+    colour = GREY_BOX if placed.is_grey else "#FFFFFF"
     at = (placed.x, placed.y, placed.width, placed.height)
     shape = _add_shape(slide, MSO_SHAPE.RECTANGLE, at, colour)
     shape.name = placed.box.name
     frame = shape.text_frame
     frame.vertical_anchor = MSO_ANCHOR.MIDDLE
     texts: list[tuple[str, int, bool]] = [(text, n, False) for text, n in placed.box.paragraphs]
-    if not placed.box.known:
+    if not placed.box.is_complete:
         shape.line.dash_style = MSO_LINE.DASH
         texts.append((TO_FILL, 0, True))
     for number, (text, level, hint) in enumerate(texts):
@@ -175,7 +175,7 @@ def _add_arrow(slide: Any, arrow: Arrow, shapes: dict[str, Any]) -> None:
 
 
 def _set_single_bend(line: Any, rightwards: bool) -> None:
-    """Change a connector of three segments into one of two: first down, then sideways.
+    """Change a connector of three segments into one of two: down, then sideways.
 
     ``bentConnector2`` runs to the side first, then down (ECMA-376, presetShapeDefinitions.xml).
     The connector is therefore rotated by 90 degrees, and mirrored if it goes right.
@@ -199,7 +199,7 @@ def _set_single_bend(line: Any, rightwards: bool) -> None:
 
 
 def _add_notes(
-    slide: Any, flow: Flow, boxes: tuple[PlacedBox, ...], top: float, width: float
+    slide: Any, flow: PrismaFlow, boxes: tuple[PlacedBox, ...], top: float, width: float
 ) -> None:
     from .flow import AUTOMATION_NOTE, IDENTIFIED_NOTE, SOURCE_NOTE
 

@@ -21,7 +21,7 @@ import io
 import re
 
 from ...system.plain_text import one_line
-from .flow import TO_FILL, Flow, Parts
+from .flow import TO_FILL, Parts, PrismaFlow
 
 COLUMNS = ("data", "node", "box", "description", "boxtext", "tooltips", "url", "n")
 _ROWS = """
@@ -88,13 +88,13 @@ _BOX_WORDS = {
 _SEPARATORS = re.compile(r"\s*[,;]+\s*")
 
 
-def render_r_table(flow: Flow) -> str:
+def render_r_table(flow: PrismaFlow) -> str:
     """Render the table as CSV text."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
     numbers = _build_numbers(flow)
-    words = _BOX_WORDS | {count.name: count.words.rstrip("*") for count in flow.list_counts()}
+    words = _BOX_WORDS | {count.name: count.words.rstrip("*") for count in flow.iterate_counts()}
     words |= {name: _BOX_WORDS[name] for name in ("dbr_excluded", "other_excluded")}
     for box, column in _TITLES.items():
         words[box] = flow.titles.get(column, _BOX_WORDS.get(box, ""))  # type: ignore[call-overload]
@@ -108,25 +108,25 @@ def render_r_table(flow: Flow) -> str:
     return out.getvalue()
 
 
-def _build_numbers(flow: Flow) -> dict[str, int | str]:
+def _build_numbers(flow: PrismaFlow) -> dict[str, int | str]:
     """Return the values of the column ``n`` for the boxes of this template."""
     made: dict[str, int | str] = {}
-    for count in flow.list_counts():
+    for count in flow.iterate_counts():
         made[count.name] = "" if count.n is None else count.n
     numbers = flow.numbers
-    made["database_specific_results"] = _join_parts(numbers.databases)
-    made["register_specific_results"] = _join_parts(numbers.registers)
+    made["database_specific_results"] = _format_counts_by_name(numbers.databases)
+    made["register_specific_results"] = _format_counts_by_name(numbers.registers)
     for name in ("dbr_excluded", "other_excluded"):
         reasons: Parts | None = getattr(numbers, name)
         if name in made and reasons:
-            made[name] = _join_parts(reasons)
+            made[name] = _format_counts_by_name(reasons)
     return made
 
 
-def _join_parts(parts: Parts) -> str:
-    return "; ".join(_format_part(words, n) for words, n in parts)
+def _format_counts_by_name(parts: Parts) -> str:
+    return "; ".join(_format_named_count(words, n) for words, n in parts)
 
 
-def _format_part(words: str, n: int) -> str:
+def _format_named_count(words: str, n: int) -> str:
     name = _SEPARATORS.sub(" / ", one_line(words))
     return f"{name}, {n}" if name else str(n)

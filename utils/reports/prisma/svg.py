@@ -6,8 +6,8 @@ import re
 from html import escape
 
 from ...system.plain_text import clean_text
-from .flow import TO_FILL, Flow
-from .layout import ITALIC, SIZE, SMALL_SIZE, Arrow, Bar, Line, PlacedBox, compute_layout
+from .flow import TO_FILL, PrismaFlow
+from .layout import ITALIC, SIZE, SMALL_SIZE, Arrow, PlacedBox, TextLine, TitleBar, compute_layout
 
 _INK, _PAPER = "#000000", "#ffffff"
 COLOURS = {"main": "#ffc125", "grey": "#dcdcdc", "stage": "#bcd2ee"}
@@ -22,7 +22,7 @@ _STYLES = {
 _INVALID_IN_XML = re.compile("[\ufffe\uffff]")
 
 
-def render_svg(flow: Flow, title: str = "") -> str:
+def render_svg(flow: PrismaFlow, title: str = "") -> str:
     """Render the flow as an SVG document."""
     drawing = compute_layout(flow)
     parts = [
@@ -33,7 +33,7 @@ def render_svg(flow: Flow, title: str = "") -> str:
     ]
     summary = "; ".join(
         f"{count.words}: {count.n if count.n is not None else TO_FILL}"
-        for count in flow.list_counts()
+        for count in flow.iterate_counts()
     )
     heading = f"{flow.template}{f': {clean_text(title)[:120]}' if title else ''}"
     width, height = drawing.width, drawing.height
@@ -49,10 +49,10 @@ def render_svg(flow: Flow, title: str = "") -> str:
 
 
 def _draw_box(placed: PlacedBox) -> str:
-    known = placed.box.known
+    known = placed.box.is_complete
     kind = "known" if known else "empty"
     dash = "" if known else ' stroke-dasharray="5 4"'
-    fill = GREY_BOX if placed.grey else _PAPER
+    fill = GREY_BOX if placed.is_grey else _PAPER
     place = f'x="{placed.x:g}" y="{placed.y:g}"'
     size = f'width="{placed.width:g}" height="{placed.height:g}"'
     look = f'fill="{fill}" stroke="{_INK}" stroke-width="1"{dash}'
@@ -60,7 +60,7 @@ def _draw_box(placed: PlacedBox) -> str:
     return "\n".join(drawn)
 
 
-def _draw_text(line: Line) -> str:
+def _draw_text(line: TextLine) -> str:
     place = f'x="{line.x:g}" y="{line.y:g}"'
     words = _escape_xml(line.text)
     if ITALIC in words and line.style == "text":
@@ -68,7 +68,7 @@ def _draw_text(line: Line) -> str:
     return f'<text class="{line.style}" {place}{_STYLES[line.style]}>{words}</text>'
 
 
-def _draw_bar(bar: Bar) -> str:
+def _draw_bar(bar: TitleBar) -> str:
     size = f'width="{bar.width:g}" height="{bar.height:g}" rx="8"'
     x, y = bar.x + bar.width / 2, bar.y + bar.height / 2
     turned = bar.look == "stage"
