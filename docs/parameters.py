@@ -143,7 +143,7 @@ def _list_keywords() -> Iterator[Parameter]:
     from utils.library.namespace import Namespace
     from utils.mirror import Mirror
     from utils.review import Review
-    from utils.shelf.listing import ListFilters
+    from utils.shelf.listing import ListingOptions
     from utils.sources import QueryOptions
 
     results = (Corpus, Mirror, Entrez, Datasets, PubChem, Harvest, Review)
@@ -154,7 +154,7 @@ def _list_keywords() -> Iterator[Parameter]:
                 for one in list(inspect.signature(method).parameters.values())[1:]:
                     if one.kind is not one.VAR_KEYWORD:
                         yield Parameter("python", place, one.name)
-    for options in (QueryOptions, ListFilters):
+    for options in (QueryOptions, ListingOptions):
         yield from (Parameter("python", "library", name) for name in options.__annotations__)
 
 

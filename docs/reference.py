@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from utils.entrez.databases import Database
+    from utils.entrez.databases import EntrezDatabase
     from utils.http import Rate
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -255,13 +255,13 @@ def databases() -> str:
     """Return the table of Entrez databases."""
     from utils.entrez.databases import DATABASES
 
-    def forms(one: Database) -> str:
+    def forms(one: EntrezDatabase) -> str:
         by_rettype: dict[str, list[str]] = {}
         for form in one.forms:
             by_rettype.setdefault(form.rettype or "native", []).append(form.retmode)
         return ", ".join(f"`{name}` ({'/'.join(modes)})" for name, modes in by_rettype.items())
 
-    def row(one: Database) -> tuple[str, ...]:
+    def row(one: EntrezDatabase) -> tuple[str, ...]:
         staged = one.staged.rettype or one.staged.retmode if one.staged else "summaries"
         return f"`{one.name}`", one.title, f"{one.uid}, such as {one.example}", forms(one), staged
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from utils import Library
 from utils import readers as formats
-from utils.curation.audit import Audit, audit
+from utils.curation.audit import Audit, audit_texts
 from utils.errors import BadContent
 from utils.judges import check
 
@@ -24,7 +24,7 @@ def main() -> None:
 
     check.judge_document = judge  # type: ignore[assignment]
     library = Library(papers_dir=folder)
-    made = audit(library.ladder, fix=True)
+    made = audit_texts(library.ladder, fix=True)
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     for _ in Audit(made.ladder, made.files, made.fix, formats.read_and_judge):

@@ -56,6 +56,8 @@ def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
 @pytest.fixture
 def database(database_url: str, tmp_path: Path) -> Iterator[CorpusDatabase]:
     """An empty corpus."""
-    made = CorpusDatabase.of(load_settings(database_url=database_url or None), tmp_path / "papers")
+    made = CorpusDatabase.from_settings(
+        load_settings(database_url=database_url or None), tmp_path / "papers"
+    )
     yield made
     made.close()

@@ -15,7 +15,7 @@ from utils import Library
 from utils.harvest.jobs import Harvest
 from utils.model.identifiers import Ids
 from utils.model.job import Harvested
-from utils.shelf import Shelf, get_body
+from utils.shelf import Shelf, strip_header
 
 # A site may be asked again when it did not answer, or we did not live to keep what it sent.
 _AGAIN = {"unreachable", "saved"}
@@ -96,7 +96,7 @@ def assert_kept(folder: Path, ledger: Path) -> None:
     """What the ledger says has ended is on the shelf, and is the text it speaks of."""
     for state, file, sha256 in ended(ledger).values():
         if file:
-            text = get_body((folder / file).read_text(encoding="utf-8"))
+            text = strip_header((folder / file).read_text(encoding="utf-8"))
             assert hashlib.sha256(text.encode()).hexdigest() == sha256, (state, file)
 
 

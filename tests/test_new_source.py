@@ -55,7 +55,7 @@ from pathlib import Path
 from docs import reference
 from utils import Library
 from utils.harvest import plan
-from utils.search.fused_results import rank_trust
+from utils.search.fused_results import get_trust_sort_key
 from utils.model.paper import Paper
 from utils.model.identifiers import Ids
 from utils.reports.labels import get_route_label
@@ -88,7 +88,9 @@ print(json.dumps({
     "came": [done.stored.kind, done.stored.source, done.stored.via, done.stored.version],
     "planned": places.get("glade"),
     "label": get_route_label("glade"),
-    "trust": sorted(["arxiv", "glade", "pubmed"], key=lambda name: rank_trust(name, Paper(Ids()))),
+    "trust": sorted(
+        ["arxiv", "glade", "pubmed"], key=lambda name: get_trust_sort_key(name, Paper(Ids()))
+    ),
     "doctor": [checks.get("glade"), checks.get("GLADE_API_KEY")],
     "tools": asyncio.run(told()),
     "reference": [

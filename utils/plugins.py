@@ -239,7 +239,7 @@ def list_plugins() -> tuple[Plugin, ...]:
 def find_list_reader(word: str) -> Callable[[Any], Sequence[Any]] | None:
     """Return the reader of a plugin's list, such as ``zotero:COLLECTION``; None for other words.
 
-    The reader takes the settings, and returns entries (`.lists.pasted.Entry`).
+    The reader takes the settings, and returns entries (`.lists.pasted.ListEntry`).
     """
     prefix, colon, name = word.partition(":")
     for plugin in list_plugins() if colon else ():

@@ -34,7 +34,7 @@ import diskcache
 from utils.model.identifiers import Ids
 from utils.model.paper import Attempt, Author, Paper, StoredPaper
 from utils.shelf import Shelf, paper_file
-from utils.shelf.record import Record, compute_sha256
+from utils.shelf.record import ShelfRecord, compute_sha256
 from utils.shelf.shelf_writer import add_checksum
 
 ABSTRACT = "We looked at cells and counted them, and found that there were many of them. " * 18
@@ -59,7 +59,7 @@ def fill(shelf: Shelf, papers: int) -> None:
         writer.rewrite_index()
 
 
-def made(shelf: Shelf, number: int) -> Record:
+def made(shelf: Shelf, number: int) -> ShelfRecord:
     """A record of the usual size."""
     authors = tuple(Author(f"Family{n}", f"Given{n}", "G") for n in range(8))
     ids = Ids(doi=doi(number), pmid=str(number), pmcid=f"PMC{number}")
@@ -73,7 +73,7 @@ def made(shelf: Shelf, number: int) -> Record:
         version="published",
         attempts=(Attempt("pmc_cloud", "saved"),),
     )
-    return Record(stored, order=number, words=3000)
+    return ShelfRecord(stored, order=number, words=3000)
 
 
 def doi(number: int) -> str:

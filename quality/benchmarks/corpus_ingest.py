@@ -66,7 +66,7 @@ def ours(made: list[tuple[list[int], bytes]], folder: Path) -> dict[str, float]:
 
     clock = time.process_time()
     job = SyncJob.open_or_create(corpus.database, "all", "all[sb]", 5, full=False)
-    while stretch := job.get_next_stretch():
+    while stretch := job.get_next_date_range():
         if stretch.date_type == "edat":
             job.stage_hits(stretch, [str(n) for numbers, _ in made for n in numbers], ())
         else:
@@ -79,7 +79,7 @@ def ours(made: list[tuple[list[int], bytes]], folder: Path) -> dict[str, float]:
         clock = took("store", clock)
     while job.merge_next_page():
         pass
-    synced = job.complete()
+    synced = job.complete_job()
     clock = took("store", clock)
     *_, indexed = corpus.index()
     took("words", clock)

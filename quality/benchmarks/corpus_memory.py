@@ -36,7 +36,7 @@ def steps(folder: Path, data: Path, records: int) -> Iterator[str]:
     yield "nothing"
     corpus = Corpus(Settings(papers_dir=folder, embeddings_provider="none"), None, Shelf(folder))
     job = SyncJob.open_or_create(corpus.database, "all", "all[sb]", 5, full=False)
-    while stretch := job.get_next_stretch():
+    while stretch := job.get_next_date_range():
         if stretch.date_type == "members":
             job.stage_lost_members(stretch)
             continue
@@ -49,7 +49,7 @@ def steps(folder: Path, data: Path, records: int) -> Iterator[str]:
     yield "fetched and staged"
     while job.merge_next_page():
         pass
-    assert job.complete().inserted == records
+    assert job.complete_job().inserted == records
     yield "merged"
     for _ in corpus.index():
         pass

@@ -194,7 +194,7 @@ def signs(real: Vectors, asked: Vectors, count: int) -> None:
     chosen = replace(exact, codes=to_binary_codes(rows).T, exact=0)
     kept = []
     for row in asked:
-        both = (view.find_nearest(row, BEST_OF, allowed) for view in (exact, chosen))
+        both = (view.find_nearest_passages(row, BEST_OF, allowed) for view in (exact, chosen))
         best, near = ({passage for passage, _ in found} for found in both)
         kept.append(len(best & near) / BEST_OF)
     print(f"\nsigns: {count:,} vectors mixed from {len(real):,}, {len(kept)} questions; ", end="")

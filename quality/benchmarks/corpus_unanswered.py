@@ -28,7 +28,7 @@ from utils.corpus.embedded import EmbeddedFinder
 from utils.corpus.local_model import LocalModel
 from utils.corpus.quality import QualityScores
 from utils.corpus.search import ScoredPassage, limit_passages_per_paper
-from utils.corpus.unanswered import explain_doubt
+from utils.corpus.unanswered import build_doubt_warning
 from utils.model.passage import Passage
 from utils.outline.cut import split_into_passages
 from utils.settings import load_settings
@@ -166,7 +166,9 @@ def measure(given: argparse.Namespace) -> None:
                 doubted = 0
                 for one in questions:
                     vector = model.embed_question(one.text) if way == "vectors" else None
-                    doubted += bool(explain_doubt(one.text, found(one.text, vector), model.model))
+                    doubted += bool(
+                        build_doubt_warning(one.text, found(one.text, vector), model.model)
+                    )
                 shares.append(f"{doubted} ({100 * doubted / len(questions):.1f} %)")
             print(f"| {len(questions)} {name} | {' | '.join(shares)} |")
 

@@ -30,13 +30,13 @@ from utils.lists.pasted import collect_field_ids
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 from utils.review import snowball as snowballing
-from utils.review.snowball import Candidate
-from utils.search.citation_indexes import Index
+from utils.review.snowball import CitationCandidate
+from utils.search.citation_indexes import CitationIndex
 from utils.sources.europepmc import Kind, LinkedPaper
 
 _EMAIL = "nobody@papershelf.test"  # asked for, and told to nobody: all is offline
 _FIRST = 100  # candidates that somebody looks at, the most led to first
-Found = list[list[Candidate]]  # of each round
+Found = list[list[CitationCandidate]]  # of each round
 
 
 @dataclass
@@ -85,7 +85,7 @@ class Graph:
             "",
         )
 
-    def included_in(self, candidates: Sequence[Candidate]) -> set[str]:
+    def included_in(self, candidates: Sequence[CitationCandidate]) -> set[str]:
         """The included papers among candidates."""
         names = (name for one in candidates for name in one.paper.ids.names())
         return {self.named.get(name, "") for name in names} & self.included
@@ -141,8 +141,8 @@ def main() -> None:
     print("| review | included | way | round | candidates | found | recall | precision |"
           f" recall in first {_FIRST} |\n|{'---|' * 9}")  # fmt: skip
     for folder, graph in ((path, Graph.of(path)) for path in asked.folders):
-        index = Index("OpenAlex", ("doi", "pmid"), graph.lists)
-        snowballing.find_indexes = lambda _settings, index=index: (index,)
+        index = CitationIndex("OpenAlex", ("doi", "pmid"), graph.lists)
+        snowballing.list_citation_indexes = lambda _settings, index=index: (index,)
         for way in (unscreened, screened):
             draws = [measured(graph, way, draw, asked) for draw in range(asked.draws)]
             for number, rows in enumerate(zip(*draws, strict=True), 1):

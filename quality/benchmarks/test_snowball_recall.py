@@ -61,7 +61,7 @@ def test_recall_by_round_is_what_plain_sets_say(
     review: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(
-        snowballing, "find_indexes", snowballing.find_indexes
+        snowballing, "list_citation_indexes", snowballing.list_citation_indexes
     )  # put back afterwards
     monkeypatch.setattr("sys.argv", ["-", str(review), "--seeds", "1", "--draws", "1"])
     snowball_recall.main()

@@ -48,7 +48,7 @@ from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 from utils.model.sites import TEXT_SOURCES
 from utils.settings import Settings
-from utils.shelf.paper_file import get_body
+from utils.shelf.paper_file import strip_header
 from utils.sources.jina import fetch_page
 
 item = partial(Item, "C")
@@ -100,7 +100,7 @@ def lock(met: Met) -> None:
         for e in json.loads(path.read_text(encoding="utf-8"))["papers"]
         if e.get("pmid") == WHOLE.pmid
     ]
-    text = get_body((met.shelf / FILE).read_text(encoding="utf-8"))
+    text = strip_header((met.shelf / FILE).read_text(encoding="utf-8"))
     assert entry["sha256"] == hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -30,7 +30,7 @@ from tests.world import World
 from tests.world.records import Corpus
 from utils import Library
 from utils.demo.records import Journal, Record
-from utils.lists.pasted import Entry
+from utils.lists.pasted import ListEntry
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 
@@ -136,7 +136,9 @@ def served(shared: Path, tmp_path: Path) -> Iterator[tuple[Library, list[Case]]]
 @pytest.mark.shared
 def test_the_sites_are_asked_so_that_the_papers_are_found(served: tuple[Library, list[Case]]):
     library, made = served
-    found = list(library.references.resolve([Entry(case.kind, Ids(), case.said) for case in made]))
+    found = list(
+        library.references.resolve([ListEntry(case.kind, Ids(), case.said) for case in made])
+    )
     wrong, there = [], Counter[bool]()
     for case, one in zip(made, found, strict=True):
         assert one.status != "could_not_tell", one.message

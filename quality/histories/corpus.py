@@ -27,7 +27,7 @@ from tests.killed import Stage
 from tests.world import Record, World
 from utils.corpus.database import CorpusDatabase
 from utils.corpus.schema import metadata
-from utils.corpus.stored_records import paper_to_json
+from utils.corpus.stored_records import serialize_paper_and_hash
 from utils.demo.pubmed_xml import pubmed_article
 from utils.readers.pubmed import iterate_records
 from utils.settings import load_settings
@@ -202,8 +202,8 @@ class Cron:
             "JOIN corpus_records r ON r.pmid = m.pmid WHERE query_key = :key"
         )
         settings = load_settings(database_url=self.database_url or None)
-        database = CorpusDatabase.of(settings, self.folder / "papers")
-        with database.reading() as connection:
+        database = CorpusDatabase.from_settings(settings, self.folder / "papers")
+        with database.open_reading() as connection:
             stored = {str(row.pmid): row for row in connection.execute(query, {"key": key})}
             gone = text("SELECT pmid FROM corpus_records WHERE gone")
             dead = set(map(str, connection.execute(gone).scalars()))
@@ -225,7 +225,7 @@ class Cron:
 def _as_sent(record: Record) -> str:
     xml = f"<PubmedArticleSet>{pubmed_article(record)}</PubmedArticleSet>"
     (paper,) = iterate_records(xml.encode())
-    return paper_to_json(paper)[0]
+    return serialize_paper_and_hash(paper)[0]
 
 
 def main() -> None:
@@ -243,7 +243,9 @@ def main() -> None:
             # Clocks of children that die do not move on this one's: nobody is too fast here.
             world.desk.turn = lambda *_: 1  # type: ignore[method-assign]
             if database_url:
-                database = CorpusDatabase.of(load_settings(database_url=database_url), folder)
+                database = CorpusDatabase.from_settings(
+                    load_settings(database_url=database_url), folder
+                )
                 metadata.drop_all(database.engine)
                 database.close()
             cron = Cron(

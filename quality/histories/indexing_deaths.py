@@ -71,7 +71,7 @@ def child(folder: Path, at: int, seconds: float) -> int:
             fate = Fate(at)
             event.listen(corpus.database.engine, "commit", lambda _: fate.step())
             event.listen(corpus.database.engine, "checkin", lambda *_: fate.step())
-            for name in ("store_passages", "remove", "prepare_for_model"):
+            for name in ("store_passages", "delete_passages", "prepare_for_model"):
                 fate.around(corpus.finder, name)
         list(corpus.index())
         os._exit(0)

@@ -83,7 +83,7 @@ def make_scorer(model: str, review: ScreenedReview) -> Scorer:
         from utils.review.ranking import ScreeningModel
 
         ours = ScreeningModel([f"{title}\n{abstract}" for title, abstract in review.texts])
-        return ours.score
+        return ours.score_from_decisions
     import pandas as pd
     from asreview.learner import ActiveLearningCycle
     from asreview.models.models import get_ai_config

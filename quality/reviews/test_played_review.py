@@ -367,7 +367,7 @@ def test_every_number_of_the_figure_follows_from_the_raw_files(
     # Full texts, and what they say of them.
     done(review.harvest())
     states = states_of(library)
-    sought = [one for one in review.standings() if one.sought]
+    sought = [one for one in review.standings() if one.is_sought]
     have = [s for s in sought if states.get(title_of(s)) == "full_text"]
     assert len(have) > 20
     second = wishes([title_of(one) for one in have[:-3]], dice)

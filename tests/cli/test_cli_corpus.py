@@ -143,7 +143,11 @@ def test_who_else_is_at_work_is_said_and_searches_do_not_wait(shell, reef, setti
         monkeypatch.setattr(f"utils.corpus.{module}._LOCK_WAIT_S", 0.3)
     database = corpus_in(settings["papers_dir"], vectors=False).database
     told = f"Process {os.getpid()} on "
-    with database.exclusive_lock("mine", 0), database.exclusive_lock(LOCK, 0), database.writing():
+    with (
+        database.exclusive_lock("mine", 0),
+        database.exclusive_lock(LOCK, 0),
+        database.open_writing(),
+    ):
         status, out, err = shell("sync", "mine", "coral[ti]")
         assert (status, out) == (4, "")
         assert f"Waiting for another that is at work on mine: {told}" in err

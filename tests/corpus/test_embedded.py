@@ -85,7 +85,7 @@ def test_a_writer_killed_anywhere_loses_nothing_it_had_told(folder: Path) -> Non
         with closing(EmbeddedFinder(folder)) as finder:
             finder.prepare_for_model("seeded", DIM)  # checks every vector
             asked = [passage(number) for number in told]
-            assert finder.find_without_vectors([each.uuid for each in asked]) == set()
+            assert finder.find_uuids_without_vectors([each.uuid for each in asked]) == set()
             held = finder.get_status()
             assert held.passages == held.vectors >= len(told)
             assert _same_signs(folder, held.vectors)
@@ -144,7 +144,7 @@ def test_two_in_one_folder_follow_each_other(finder: EmbeddedFinder, folder: Pat
         changed = passage(7, edition=1)
         finder.store_passages([changed], vector(changed)[None])
         assert_finds(other, changed)
-        other.remove([changed.uuid])
+        other.delete_passages([changed.uuid])
         assert finder.search("word7", None, 5, Filters()) == []
         assert finder.get_status() == FinderStatus(29, 29, "seeded", DIM)
         other.prepare_for_model("another", 4)
@@ -199,7 +199,7 @@ def test_vectors_that_are_torn_are_set_aside_and_words_go_on(folder: Path, damag
         assert "index" in raised.value.hint
         assert finder.get_status() == FinderStatus(30, 0, "seeded", DIM)
         assert [hit.paper for hit in finder.search("word7", None, 5, Filters())] == ["pmid:7"]
-        assert len(finder.find_without_vectors([passage(n).uuid for n in NUMBERS])) == 30
+        assert len(finder.find_uuids_without_vectors([passage(n).uuid for n in NUMBERS])) == 30
         fill(finder)
         assert_finds(finder, passage(7))
 
@@ -250,8 +250,8 @@ def test_of_very_many_the_same_are_nearest() -> None:
     )
     for near in rows[abouts == 1][:20]:
         asked = near + 0.3 * noise.standard_normal(100, np.float32) / 10
-        expected = every.find_nearest(asked, 5, allowed)
-        assert some.find_nearest(asked, 5, allowed)[0] == expected[0]
+        expected = every.find_nearest_passages(asked, 5, allowed)
+        assert some.find_nearest_passages(asked, 5, allowed)[0] == expected[0]
         assert all(abouts[number] == 1 for number, _ in expected)
 
 
@@ -330,7 +330,7 @@ def test_vectors_nobody_needs_are_let_go(
     monkeypatch.setattr(embedded_vectors, "_BLOCK", 7)
     with closing(EmbeddedFinder(folder)) as reader:
         assert_finds(reader, passage(25))
-        finder.remove([passage(number).uuid for number in range(1, 16)])
+        finder.delete_passages([passage(number).uuid for number in range(1, 16)])
         (file,) = folder.glob("vectors-*.f32")
         assert file.stat().st_size == 15 * DIM * 4
         for each in (finder, reader):

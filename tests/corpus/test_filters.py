@@ -124,7 +124,7 @@ def test_words_that_are_nowhere_are_not_the_filters_doing(corpus: Corpus) -> Non
 
 def test_names_are_kept_within_what_databases_index(corpus: Corpus) -> None:
     long = replace(PAPERS[0], journal="Journal \0\ud800 of " + "long names " * 500)
-    corpus.database.add_text_counts(dict.fromkeys(extract_alternative_names(long, []), 1))
+    corpus.database.increase_name_counts(dict.fromkeys(extract_alternative_names(long, []), 1))
     assert corpus.database.find_journal_names(long.journal)
 
 

@@ -162,7 +162,7 @@ def found(finder: Finder, query: str, *, axis: int | None = None, **asked: Any) 
 def test_before_anything_was_kept_it_is_empty_and_says_so(finder: Finder) -> None:
     assert finder.get_status() == FinderStatus(0, 0)
     assert finder.search("corals", None, 10, Filters()) == []
-    assert finder.find_without_vectors([CORALS.uuid]) == {CORALS.uuid}
+    assert finder.find_uuids_without_vectors([CORALS.uuid]) == {CORALS.uuid}
     finder.prepare_for_model("", 0)
     assert finder.search("corals", vectors(0)[0], 10, Filters()) == []
 
@@ -282,7 +282,7 @@ def test_a_passage_that_changed_is_found_by_its_new_words_only(finder: Finder) -
 def test_without_a_new_vector_the_old_one_stays_while_the_words_do(finder: Finder) -> None:
     filled(finder)
     finder.store_passages([replace(MICE, year=1999), passage(3, "Whales sing.")], None)
-    assert finder.find_without_vectors([p.uuid for p in THREE]) == {SHARKS.uuid}
+    assert finder.find_uuids_without_vectors([p.uuid for p in THREE]) == {SHARKS.uuid}
     assert finder.get_status() == FinderStatus(3, 2, "model-1", DIM)
     assert found(finder, "", axis=1, year_to=1999) == ["pmid:2"]
 
@@ -291,26 +291,26 @@ def test_words_first_and_vectors_later(finder: Finder) -> None:
     finder.prepare_for_model("model-1", DIM)
     finder.store_passages(THREE, None)
     assert finder.get_status() == FinderStatus(3, 0, "model-1", DIM)
-    assert finder.find_without_vectors([p.uuid for p in THREE]) == {p.uuid for p in THREE}
+    assert finder.find_uuids_without_vectors([p.uuid for p in THREE]) == {p.uuid for p in THREE}
     assert found(finder, "sharks", axis=2) == ["pmid:3"]
     finder.store_passages(THREE, vectors(0, 1, 2))
-    assert finder.find_without_vectors([p.uuid for p in THREE]) == set()
+    assert finder.find_uuids_without_vectors([p.uuid for p in THREE]) == set()
     assert found(finder, "", axis=2)[0] == "pmid:3"
 
 
 def test_where_no_vectors_are_wanted_only_the_unknown_lack_one(finder: Finder) -> None:
     finder.prepare_for_model("", 0)
     finder.store_passages([CORALS], None)
-    assert finder.find_without_vectors([CORALS.uuid, MICE.uuid]) == {MICE.uuid}
+    assert finder.find_uuids_without_vectors([CORALS.uuid, MICE.uuid]) == {MICE.uuid}
 
 
 def test_what_is_removed_is_gone_and_the_unknown_is_no_error(finder: Finder) -> None:
-    filled(finder).remove([MICE.uuid, passage(99, "never seen").uuid])
-    finder.remove([])
-    finder.remove([MICE.uuid])
+    filled(finder).delete_passages([MICE.uuid, passage(99, "never seen").uuid])
+    finder.delete_passages([])
+    finder.delete_passages([MICE.uuid])
     assert finder.get_status() == FinderStatus(2, 2, "model-1", DIM)
     assert "pmid:2" not in found(finder, "mice reef", axis=1)
-    assert finder.find_without_vectors([MICE.uuid, CORALS.uuid]) == {MICE.uuid}
+    assert finder.find_uuids_without_vectors([MICE.uuid, CORALS.uuid]) == {MICE.uuid}
 
 
 def test_retracted_papers_are_found_only_where_they_are_asked_for(finder: Finder) -> None:
@@ -444,7 +444,7 @@ def test_another_model_means_other_vectors(finder: Finder) -> None:
     finder.prepare_for_model("model-2", 4)
     assert finder.get_status().vectors == 0
     assert finder.get_status().dim == 4
-    assert finder.find_without_vectors([p.uuid for p in THREE]) == {p.uuid for p in THREE}
+    assert finder.find_uuids_without_vectors([p.uuid for p in THREE]) == {p.uuid for p in THREE}
     four = np.eye(4, dtype=np.float32)[:3]
     finder.store_passages(THREE, four)
     hits = finder.search("", four[1], 1, Filters())
@@ -463,8 +463,8 @@ def test_many_passages_at_once(finder: Finder) -> None:
     finder.store_passages(many, vectors(*(n % DIM for n in range(450))))
     assert finder.get_status().passages == 450
     assert found(finder, "w345") == ["pmid:345"]
-    assert finder.find_without_vectors([p.uuid for p in many]) == set()
-    finder.remove([p.uuid for p in many[:350]])
+    assert finder.find_uuids_without_vectors([p.uuid for p in many]) == set()
+    finder.delete_passages([p.uuid for p in many[:350]])
     assert finder.get_status() == FinderStatus(100, 100, "model-1", DIM)
 
 

@@ -105,7 +105,7 @@ def check_whole(corpus: Corpus) -> None:
     passages = corpus.database.list_passages(limit=10_000)
     held = corpus.finder.get_status()
     assert (held.passages, held.vectors) == (len(passages), len(passages))
-    assert not corpus.finder.find_without_vectors([passage.uuid for passage in passages])
+    assert not corpus.finder.find_uuids_without_vectors([passage.uuid for passage in passages])
     database = corpus.database
     papers = sorted({passage.paper for passage in passages})
     assert all(source.digest for source in database.get_sources(papers).values())
@@ -217,7 +217,7 @@ def test_an_unchanged_corpus_is_neither_parsed_nor_digested(
     run(corpus)
     with monkeypatch.context() as patched:
         patched.setattr("utils.corpus.database._to_record", None)
-        patched.setattr(type(corpus.shelf), "find_by_file", None)
+        patched.setattr(type(corpus.shelf), "find_paper_by_file", None)
         last = run(corpus)
     assert (last.done, last.total, last.cut, last.dropped) == (5, 5, 0, 0)
 
@@ -238,7 +238,7 @@ def test_an_index_of_an_older_version_is_marked_without_being_cut(corpus: Corpus
     run(corpus)
     keys = ["pmid:1", "pmid:2", "pmid:3"]
     marked = corpus.database.get_sources(keys)
-    with corpus.database.writing() as connection:
+    with corpus.database.open_writing() as connection:
         for column in ("mark", "names"):
             connection.execute(text(f"ALTER TABLE corpus_sources DROP COLUMN {column}"))
         connection.execute(text("UPDATE corpus_version SET version = 2"))
@@ -395,12 +395,12 @@ def test_a_model_that_breaks_down_leaves_what_it_made(corpus: Corpus) -> None:
 def test_a_finder_that_lost_everything_is_filled_again(corpus: Corpus) -> None:
     corpus.database.store_records([record("1"), record("2")])
     run(corpus)
-    corpus.finder.remove([one.uuid for one in corpus.database.list_passages()])
+    corpus.finder.delete_passages([one.uuid for one in corpus.database.list_passages()])
     last = run(corpus)
     assert (last.cut, last.vectors) == (0, 2)
     check_whole(corpus)
     with_model(corpus, None)
-    corpus.finder.remove([one.uuid for one in corpus.database.list_passages()])
+    corpus.finder.delete_passages([one.uuid for one in corpus.database.list_passages()])
     run(corpus)
     assert corpus.finder.get_status().passages == 2
 
@@ -468,7 +468,10 @@ class Died(BaseException):
 def steps_of(corpus: Corpus) -> list[tuple[object, str]]:
     """Everything that changes something."""
     return [
-        *((corpus.finder, name) for name in ("prepare_for_model", "store_passages", "remove")),
+        *(
+            (corpus.finder, name)
+            for name in ("prepare_for_model", "store_passages", "delete_passages")
+        ),
         *(
             (corpus.database, name)
             for name in ("replace_passages", "store_sources", "delete_paper_passages")

@@ -111,8 +111,10 @@ def test_threads_share_one_model(folder, monkeypatch):
     from utils.corpus import local_model
 
     loads = []
-    load = local_model._load_model
-    monkeypatch.setattr(local_model, "_load_model", lambda *given: loads.append(1) or load(*given))
+    load = local_model._load_embedding_model
+    monkeypatch.setattr(
+        local_model, "_load_embedding_model", lambda *given: loads.append(1) or load(*given)
+    )
     model, start = model_in(folder), threading.Barrier(8)
 
     def work(_):

@@ -216,7 +216,8 @@ def test_a_count_that_does_not_come_is_said_and_no_difference(database, synced, 
     done = synced()
     assert (done.members, done.members_at_pubmed) == (30, None)
     assert "did not return" in done.warnings[-1]
-    with database.reading() as connection:  # and nobody who is out is asked everything once more
+    # A query without a count is not fetched again as a whole.
+    with database.open_reading() as connection:
         assert len(connection.execute(select(jobs.c.job_id)).all()) == 2
 
 
@@ -333,7 +334,7 @@ def test_records_that_fail_while_others_are_merged_are_fetched_before_the_waterm
 def test_who_ends_the_job_of_another_call_sees_what_changed_since(database, synced, crowd):
     """As many came as went: no count tells that the job's searches are of before."""
     job = SyncJob.open_or_create(database, "k", TERM, 5, full=False)
-    while stretch := job.get_next_stretch():  # searched, by a call that was killed then
+    while stretch := job.get_next_date_range():  # searched, by a call that was killed then
         found = database.list_member_pmids("k") if stretch.date_type == "set" else []
         (job.reconcile_members if stretch.date_type == "set" else job.stage_hits)(
             stretch, found, []
@@ -361,7 +362,7 @@ def test_a_job_of_days_that_an_older_version_left_open_ends_no_membership(databa
     """It asked which members of its days are lost; today's members are those of all days."""
     crowd.delete(str(FIRST))
     assert synced(overlap_days=0, wait_s=0.0).unfinished
-    with database.writing() as connection:
+    with database.open_writing() as connection:
         whole_set = stretches.c.date_type == "set"
         days = {"date_type": "members", "first": "2023-01-03"}
         assert connection.execute(update(stretches).where(whole_set).values(days)).rowcount == 1
@@ -403,7 +404,9 @@ def test_two_keys_share_records(database, synced, web, crowd):
 
 
 def test_two_syncs_at_once_never_double(database, database_url, web, crowd, settings, tmp_path):
-    other = CorpusDatabase.of(load_settings(database_url=database_url or None), tmp_path / "papers")
+    other = CorpusDatabase.from_settings(
+        load_settings(database_url=database_url or None), tmp_path / "papers"
+    )
     done, refused = [], []
 
     def work(into):
@@ -433,7 +436,7 @@ def test_what_cannot_be_used_is_refused(key, term, overlap, database, web):
 
 
 def test_without_an_address_nothing_is_asked_and_nothing_made(web, crowd, settings, tmp_path):
-    database = CorpusDatabase.of(load_settings(), tmp_path / "nowhere")
+    database = CorpusDatabase.from_settings(load_settings(), tmp_path / "nowhere")
     with pytest.raises(NotConfigured):
         sync_query("k", TERM, database, web_of(crowd, settings, pubmed_email=""))
     assert not (tmp_path / "nowhere").exists()

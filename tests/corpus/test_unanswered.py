@@ -4,7 +4,7 @@ import pytest
 
 from tests.corpus.small_corpus import corpus_in, fill, paper, passage
 from utils.corpus.search import QualityScores, ScoredPassage
-from utils.corpus.unanswered import MIN_ANSWER_COSINE, explain_doubt
+from utils.corpus.unanswered import MIN_ANSWER_COSINE, build_doubt_warning
 from utils.model.passage import Filters
 
 MODEL = "all-MiniLM-L6-v2@1-int8.2"
@@ -46,26 +46,28 @@ def test_what_has_few_of_them_says_which_are_nowhere(corpus):
 
 def test_what_is_near_in_meaning_needs_no_words():
     assert (
-        explain_doubt(
+        build_doubt_warning(
             "zooxanthellae expulsion", [scored(WARM, MIN_ANSWER_COSINE["all-MiniLM-L6-v2"])], MODEL
         )
         == ""
     )
-    far = explain_doubt("zooxanthellae expulsion", [scored(WARM, 0.21)], MODEL)
+    far = build_doubt_warning("zooxanthellae expulsion", [scored(WARM, 0.21)], MODEL)
     assert "0.21" in far
     assert "0.4" in far
 
 
 def test_of_another_model_only_words_count():
     """Cosines of some models are above 0.6 for any two texts."""
-    told = explain_doubt("zooxanthellae expulsion", [scored(WARM, 0.7)], "BAAI/bge-small-en-v1.5@1")
+    told = build_doubt_warning(
+        "zooxanthellae expulsion", [scored(WARM, 0.7)], "BAAI/bge-small-en-v1.5@1"
+    )
     assert told
     assert "similarity" not in told
 
 
 def test_a_long_question_is_not_held_against_half_of_its_words():
     long = "weeks of warm water reef " + " ".join(f"word{chr(97 + n)}x" for n in range(12))
-    assert explain_doubt(long, [scored(WARM)]) == ""
+    assert build_doubt_warning(long, [scored(WARM)]) == ""
 
 
 def test_nothing_found_says_what_to_do(corpus):

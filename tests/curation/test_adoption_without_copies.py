@@ -13,7 +13,7 @@ import pytest
 from tests.curation.test_folder_adoption import ROOT, adopted, put, reference, snapshot, states
 from tests.processes import run
 from tests.world.pdf import pdf_of
-from utils.curation.opening import find_openable
+from utils.curation.opening import find_path_or_address
 from utils.curation.places import locate_blocks
 from utils.errors import BadRequest, NotFound
 from utils.packs.selection import find_pdf_of_text
@@ -77,7 +77,7 @@ def test_the_pdf_is_listed_opened_and_packed(library, world, folder, file, no_cl
     adopted(library, folder, by=by)
     stored = library.find(world.paper("paywall").doi)
     assert library.list_papers(has_pdf=True)[1] == [stored]
-    opened = Path(find_openable(world.paper("paywall").doi, library.shelf, "pdf"))
+    opened = Path(find_path_or_address(world.paper("paywall").doi, library.shelf, "pdf"))
     assert opened.samefile(file)
     assert (opened == file) == (by == "place")
     assert find_pdf_of_text(stored, library.shelf).read() == file.read_bytes()
@@ -122,7 +122,7 @@ def test_a_moved_file_is_noticed_and_found_again(library, world, folder, file):
     adopted(library, folder, by="place")
     doi = world.paper("paywall").doi
     file.rename(folder / "sorted.pdf")
-    for look in (find_openable, locate_blocks):
+    for look in (find_path_or_address, locate_blocks):
         with pytest.raises(NotFound, match="was moved or deleted"):
             look(doi, library.shelf)
     assert [one.outcome for one in library.upkeep.audit()] == ["pdf_missing"]
@@ -130,7 +130,7 @@ def test_a_moved_file_is_noticed_and_found_again(library, world, folder, file):
     assert library.find(doi).kind == "full_text"
 
     assert states(library, folder, by="place") == {"sorted.pdf": "filed"}
-    assert find_openable(doi, library.shelf) == str(folder / "sorted.pdf")
+    assert find_path_or_address(doi, library.shelf) == str(folder / "sorted.pdf")
     assert [one.outcome for one in library.upkeep.audit()] == ["unchanged"]
 
 
@@ -213,7 +213,7 @@ def test_a_shelf_on_which_the_text_is_already_uses_the_persons_pdf(
     stored = library.download(record.pmid).stored
     file = put(folder, "a.pdf", pdf_of(record))
     assert states(library, folder, by=by) == {"a.pdf": "on_shelf"}
-    assert Path(find_openable(record.pmid, library.shelf, "pdf")).samefile(file)
+    assert Path(find_path_or_address(record.pmid, library.shelf, "pdf")).samefile(file)
     assert library.find(record.pmid).sha256 == stored.sha256
     assert count_bytes_of_pdfs(library) == 0
 
@@ -223,7 +223,7 @@ def test_a_pdf_that_a_person_put_next_to_the_text_stays(library, world, folder, 
     stored = library.find(world.paper("paywall").doi)
     mine = Path(stored.path).with_suffix(".pdf")
     mine.write_bytes(b"%PDF-1.7 mine")
-    assert find_openable(stored.paper.ids.doi, library.shelf, "pdf") == str(mine)
+    assert find_path_or_address(stored.paper.ids.doi, library.shelf, "pdf") == str(mine)
     change(file, "place")
     adopted(library, folder, by="place")
     assert mine.read_bytes() == b"%PDF-1.7 mine"

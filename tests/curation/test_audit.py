@@ -18,7 +18,7 @@ from tests.shelf.papers import BODY, assert_consistent, fetched, index
 from utils import readers as formats
 from utils.cli import main
 from utils.cli.upkeep import _format_changes
-from utils.curation.audit import Audit, AuditResult, audit
+from utils.curation.audit import Audit, AuditResult, audit_texts
 from utils.download.climb import DownloadRequest, find_servable
 from utils.errors import BadContent, BadRequest, StoreFailed
 from utils.judges import check
@@ -79,7 +79,7 @@ def test_an_old_folders_non_papers_are_listed_as_what_they_are(library, folder):
         assert row["verdict"] not in ("full_text", "")
         assert row["evidence"]
     assert texts(folder) == before
-    assert library.shelf.verdicts.count_unjudged() == 0
+    assert library.shelf.verdicts.count_unjudged_texts() == 0
     assert_consistent(library.shelf)
 
 
@@ -163,7 +163,7 @@ def raise_judges(monkeypatch):
 
 def here(library, papers=(), fix=False):
     """An audit in this process, where the judges of a test can be met."""
-    made = audit(library.ladder, papers, fix=fix)
+    made = audit_texts(library.ladder, papers, fix=fix)
     return list(Audit(made.ladder, made.files, made.fix, formats.read_and_judge))
 
 
@@ -184,11 +184,11 @@ def test_an_audit_by_the_same_judges_changes_nothing_and_asks_nobody(library, wo
 
 def test_after_an_update_of_the_judges_an_audit_is_due_until_it_was_fixed(library, held, stricter):
     stricter(lambda paper: False)
-    assert library.shelf.verdicts.count_unjudged() == len(held)
+    assert library.shelf.verdicts.count_unjudged_texts() == len(held)
     here(library)
-    assert library.shelf.verdicts.count_unjudged() == len(held)
+    assert library.shelf.verdicts.count_unjudged_texts() == len(held)
     here(library, fix=True)
-    assert library.shelf.verdicts.count_unjudged() == 0
+    assert library.shelf.verdicts.count_unjudged_texts() == 0
     assert_consistent(library.shelf)
 
 
@@ -224,7 +224,7 @@ def test_doubts_are_kept_with_the_text_and_a_better_copy_is_asked_for(
     assert changed == [("full_text", "doubtful", "section 3 is missing")]
     now = library.find(one.paper.ids.pmid)
     assert (now.kind, now.verdict, now.evidence) == ("full_text", *changed[0][1:])
-    header = paper_file.parse_file(Path(now.path).read_text(encoding="utf-8")).header
+    header = paper_file.parse_paper_file(Path(now.path).read_text(encoding="utf-8")).header
     assert (header["Verdict"], header["Evidence"]) == ("doubtful", "section 3 is missing")
     assert "section 3 is missing" in library.read(one.paper.ids.pmid).doubts
     before = len(world.requests)
@@ -259,8 +259,8 @@ def test_fix_rejects_keeps_the_file_and_asks_anew(library, world, held, stricter
     assert [one.outcome for one in found].count("changed") == 1
     now = library.find(bad.paper.ids.pmid)
     assert (now.kind, now.verdict, now.evidence) == ("rejected", "paywall", "it sells itself")
-    said = paper_file.parse_file(Path(now.path).read_text(encoding="utf-8"))
-    assert said.body == paper_file.parse_file(Path(bad.path).read_text(encoding="utf-8")).body
+    said = paper_file.parse_paper_file(Path(now.path).read_text(encoding="utf-8"))
+    assert said.body == paper_file.parse_paper_file(Path(bad.path).read_text(encoding="utf-8")).body
     assert (said.kind, said.header["Verdict"]) == ("rejected", "paywall")
     assert said.header["Evidence"] == "it sells itself"
     assert library.shelf.read_raw_answer(now) is not None
@@ -319,12 +319,12 @@ def test_what_an_older_version_took_in_as_full_text_is_found_out(library, folder
             replace(stored, kind="full_text", verdict="full_text", evidence="", judges=0)
         )
     assert library.shelf.count_papers()["full_text"] == 13
-    assert verdicts.count_unjudged() == 12
+    assert verdicts.count_unjudged_texts() == 12
     before = texts(folder)
     found = [one for one in library.upkeep.audit(fix=True) if one.outcome == "changed"]
     assert [one.was for one in found] == ["full_text"] * 12
     assert of_kind(library, "rejected") == {doi_of(kind) for kind in ALL}
-    assert verdicts.count_unjudged() == 0
+    assert verdicts.count_unjudged_texts() == 0
     assert all(servable(library, doi_of(kind)) is None for kind in ALL)
     assert texts(folder) == before
     assert_consistent(library.shelf)
@@ -358,7 +358,7 @@ def test_a_file_changed_under_the_audit_is_left_for_the_next_one(
     library, held, stricter, monkeypatch, verdict
 ):
     stricter(lambda paper: verdict == "paywall")
-    made = audit(library.ladder, fix=True)
+    made = audit_texts(library.ladder, fix=True)
     path = Path(held[0].path)
 
     def read(fetched, paper, **options):
@@ -371,7 +371,7 @@ def test_a_file_changed_under_the_audit_is_left_for_the_next_one(
     assert path.read_text(encoding="utf-8").endswith("MY NOTE.\n")
     assert library.find(held[0].paper.ids.pmid).sha256 == compute_sha256(path.read_bytes())
     # What the judges refused they have seen; an edited text waits for the next audit.
-    assert library.shelf.verdicts.count_unjudged() == (1 if verdict == "full_text" else 0)
+    assert library.shelf.verdicts.count_unjudged_texts() == (1 if verdict == "full_text" else 0)
     assert_consistent(library.shelf)
 
 
@@ -404,7 +404,7 @@ def test_an_audit_killed_at_any_instant_leaves_a_shelf_in_order(tmp_path):
             about = Paper(Ids(pmid=str(number + 1)), title=f"Paper {number}")
             shelf.save_full_text(about, Document(BODY), fetched(), source="PMC", attempts=())
         bodies = {
-            path.name: paper_file.get_body(path.read_text(encoding="utf-8"))
+            path.name: paper_file.strip_header(path.read_text(encoding="utf-8"))
             for path in home.glob("*.txt")
         }
     for turn in range(share(10)):
@@ -427,7 +427,7 @@ def test_an_audit_killed_at_any_instant_leaves_a_shelf_in_order(tmp_path):
             assert shelf.count_papers()["papers"] == 43
             assert_consistent(shelf)
         now = {
-            path.name: paper_file.get_body(path.read_text(encoding="utf-8"))
+            path.name: paper_file.strip_header(path.read_text(encoding="utf-8"))
             for path in home.glob("*.txt")
         }
         assert now == bodies
@@ -445,7 +445,7 @@ def test_a_shelf_that_cannot_be_written_is_audited_and_refuses_the_consequences(
     stricter(lambda paper: True)
     monkeypatch.setattr("os.access", lambda *_: False)  # tests may run as root
     before = texts(library.settings.papers_dir), records(library.settings.papers_dir)
-    assert library.shelf.verdicts.count_unjudged() == len(held)
+    assert library.shelf.verdicts.count_unjudged_texts() == len(held)
     assert {one.outcome for one in here(library)} == {"changed"}
     with pytest.raises(StoreFailed, match="readonly"):
         here(library, fix=True)
@@ -579,7 +579,7 @@ def test_an_old_shelfs_abstract_without_one_is_a_record_on_next_contact(library,
     harvest = library.harvest([bare.pmid], title="One")
     list(harvest)
     shelf = library.shelf
-    entry = shelf._catalogue.find_by_file(Path(stored.path).name)
+    entry = shelf._catalogue.find_entry_by_file(Path(stored.path).name)
     as_it_was = json.loads(entry.record)
     as_it_was["stored"] |= {"kind": "abstract", "verdict": "abstract_only"}
     for name in ("evidence", "judges"):

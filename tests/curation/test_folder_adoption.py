@@ -14,7 +14,7 @@ from tests.own_words import prose
 from tests.processes import run
 from tests.world.pdf import pdf_of, scan_of, write
 from utils.curation import file_matching
-from utils.curation.adoption_journal import AdoptionJournal, write_table
+from utils.curation.adoption_journal import AdoptionJournal, write_adoption_table
 from utils.errors import BadRequest, StoreFailed
 from utils.harvest.jobs import Ledgers
 from utils.readers.pdf import ocr
@@ -120,7 +120,7 @@ def test_files_seen_before_are_not_read_again(library, world, folder, monkeypatc
         raise AssertionError(path)
 
     with monkeypatch.context() as unread:
-        unread.setattr(file_matching, "read_document", refuse)
+        unread.setattr(file_matching, "read_unjudged_document", refuse)
         assert adopted(library, folder) == first
     put(folder, "notes.pdf", pdf_of(world.paper("login")))
     os.utime(folder / "notes.pdf", (1, 1))
@@ -282,7 +282,7 @@ def test_the_table_has_a_row_for_each_file(library, world, folder, tmp_path):
     put(folder, "=cmd.pdf", pdf_of(world.paper("paywall")))
     put(folder, "tea.pdf", printed("Thoughts on the brewing of tea", "Z. Unknown", prose(900)))
     table = tmp_path / "table.csv"
-    write_table(table, library.upkeep.adopt(folder))
+    write_adoption_table(table, library.upkeep.adopt(folder))
     rows = list(csv.DictReader(table.open(encoding="utf-8")))
     assert [row["state"] for row in rows] != []
     assert {row["file"].lstrip("'") for row in rows} == {"=cmd.pdf", "tea.pdf"}
@@ -324,7 +324,7 @@ def test_a_copy_that_a_reference_file_names_is_filed_although_another_was_read_f
     put(folder, "b.pdf", pdf_of(record))
     put(folder, "library.bib", reference(record, "b.pdf").encode())
     adoption = library.upkeep.adopt(folder, lookup=False)
-    unread = [adoption._read(path) for path in adoption.files]  # one after the other
+    unread = [adoption._read_file(path) for path in adoption.files]  # one after the other
     assert all(one.match for one in unread)
     assert adopted(library, folder, lookup=False)["b.pdf"].state == "filed"
 
@@ -366,7 +366,7 @@ def test_a_full_disk_stops_the_run_and_the_next_one_ends_it(
     before = snapshot(folder)
     places = [
         (type(library.shelf), "save_full_text"),
-        (AdoptionJournal, "add"),
+        (AdoptionJournal, "append_result"),
         (Ledgers, "record_arrival"),
     ]
 

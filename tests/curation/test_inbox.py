@@ -16,7 +16,7 @@ from utils.demo.prose import body
 from utils.errors import StoreFailed
 from utils.harvest.jobs import Ledgers
 from utils.readers.pdf import ocr
-from utils.shelf import get_body
+from utils.shelf import strip_header
 from utils.system import safe_files
 
 
@@ -102,14 +102,14 @@ def test_a_harvest_that_lacked_the_text_says_it_has_it_now(library, world, inbox
 
 
 def test_a_paper_nobody_could_look_up_and_one_without_identifier_end_too(library, world, inbox):
-    from utils.lists.pasted import Entry
+    from utils.lists.pasted import ListEntry
     from utils.model.identifiers import Ids
 
     record = world.paper("paywall")
     world.mood("down")
     entries = [
-        Entry(record.doi, Ids(doi=record.doi)),
-        Entry(f"Somebody 2025. {record.plain_title}. A journal", Ids()),
+        ListEntry(record.doi, Ids(doi=record.doi)),
+        ListEntry(f"Somebody 2025. {record.plain_title}. A journal", Ids()),
     ]
     harvest = library.harvest(entries, title="Failed")
     list(harvest)
@@ -255,7 +255,7 @@ def test_a_text_of_another_shelf_is_taken_without_its_header(library, world, set
     assert done.outcome == "filed", done.detail
     mine = Path(done.file_path).read_text(encoding="utf-8")
     assert mine.count("- Kind: full_text") == 1
-    assert get_body(mine) == get_body(file.read_text(encoding="utf-8"))
+    assert strip_header(mine) == strip_header(file.read_text(encoding="utf-8"))
     theirs.shelf.close()
 
 

@@ -69,13 +69,13 @@ def watched(library, monkeypatch, clock):
 def reads(monkeypatch):
     """The names of the files that are read, as they are."""
     names = []
-    read = file_matching.read_file
+    read = file_matching.read_submitted_file
 
     def counted(path):
         names.append(path.name)
         return read(path)
 
-    monkeypatch.setattr(file_matching, "read_file", counted)
+    monkeypatch.setattr(file_matching, "read_submitted_file", counted)
     return names
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.shelf.papers import BODY, assert_consistent
 from utils import Library
 from utils.cli import main
-from utils.shelf import get_body
+from utils.shelf import strip_header
 from utils.shelf.ledger import Ledger
 
 
@@ -18,7 +18,9 @@ def older_text(settings, tmp_path):
     library = Library(**{**settings, "papers_dir": tmp_path / "elsewhere"})
 
     def text(about):
-        body = get_body(Path(library.download(about.pmid).file_path).read_text(encoding="utf-8"))
+        body = strip_header(
+            Path(library.download(about.pmid).file_path).read_text(encoding="utf-8")
+        )
         head = f"Title: {about.plain_title}\n\nURL Source: https://e.org/x\n\n"
         return f"{head}Markdown Content:\n{body}"
 

@@ -10,7 +10,7 @@ from utils import readers as formats
 from utils.model.identifiers import Ids
 from utils.model.paper import Document, Fetched, Paper
 from utils.readers import jats
-from utils.shelf import get_body
+from utils.shelf import strip_header
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_what_a_hand_wrote_into_a_text_is_kept(library, held, better, looked_at)
 
 def test_a_text_that_took_the_place_of_ours_is_kept(library, held, better):
     path = Path(held[0].path)
-    ours = get_body(path.read_text(encoding="utf-8"))
+    ours = strip_header(path.read_text(encoding="utf-8"))
     path.write_text(ours.replace(".\n", ", as I read it.\n"), encoding="utf-8")
     mine = path.read_bytes()
     better(with_a_mark)
@@ -148,7 +148,7 @@ def test_a_license_found_by_a_better_reading_fills_an_empty_one(library, better)
     library.shelf.save_full_text(about, document, sent, source="PMC", attempts=())
     stored = library.find("7")
     assert stored.license == ""
-    renewed = library.shelf.replace_reading(stored, replace(document, license="CC BY"))
+    renewed = library.shelf.replace_text_by_rereading(stored, replace(document, license="CC BY"))
     assert renewed.license == library.find("7").license == "CC BY"
 
 

@@ -11,7 +11,7 @@ from utils import Library
 from utils.cli import main
 from utils.curation import verification
 from utils.curation.inbox_files import MAX_BODY_BYTES
-from utils.curation.verification import Pair, parse_csl_item, verify_file
+from utils.curation.verification import FileAndRecord, parse_csl_item, verify_file
 from utils.demo import jats, pages
 from utils.errors import BadRequest
 from utils.model.identifiers import Ids
@@ -78,18 +78,18 @@ def test_every_medium_is_read_also_gzipped(tmp_path, name, make, packed):
     body = make(RECORD)
     path = tmp_path / (f"{name}.gz" if packed else name)
     path.write_bytes(gzip.compress(body) if packed else body)
-    found = verify_file(Pair(str(path), path, parse_csl_item(csl(RECORD))))
+    found = verify_file(FileAndRecord(str(path), path, parse_csl_item(csl(RECORD))))
     assert (found.outcome, found.identity) == ("whole", "same")
 
 
 def test_elsevier_xml_is_told_by_its_root(shared):
-    from utils.curation.inbox_files import read_file
+    from utils.curation.inbox_files import read_submitted_file
 
     [path, *_] = sorted((shared / "html" / "real").glob("10.1016_*.xml.gz"))
-    assert read_file(path).fetched.media == "elsevier"
+    assert read_submitted_file(path).fetched.media == "elsevier"
     [pair] = [
         pair
-        for pair in verification.read_pairs(shared / "html" / "real" / "pairs.json")
+        for pair in verification.read_verification_list(shared / "html" / "real" / "pairs.json")
         if pair.path == path
     ]
     assert (verify_file(pair).outcome, verify_file(pair).identity) == ("whole", "same")
@@ -98,7 +98,7 @@ def test_elsevier_xml_is_told_by_its_root(shared):
 def test_a_gzip_bomb_is_refused_before_it_is_unpacked(tmp_path):
     path = tmp_path / "bomb.html.gz"
     path.write_bytes(gzip.compress(bytes(MAX_BODY_BYTES + 10)))
-    found = verify_file(Pair("bomb", path))
+    found = verify_file(FileAndRecord("bomb", path))
     assert (found.outcome, found.verdict) == ("not_whole", "not_a_paper")
     assert "larger than" in found.evidence[0]
 
@@ -149,7 +149,7 @@ def test_a_list_of_pairs_that_is_none_is_refused_in_words(tmp_path, text, said):
     path = tmp_path / "pairs.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(BadRequest, match=said):
-        verification.read_pairs(path)
+        verification.read_verification_list(path)
 
 
 def test_pairs_are_answered_in_their_order_one_object_a_line(tmp_path, page, capsys):

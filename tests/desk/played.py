@@ -7,7 +7,7 @@ from dataclasses import replace
 from tests.shelf.papers import document, fetched, paper
 from tests.world.pdf import write
 from utils import Library
-from utils.lists.pasted import Entry
+from utils.lists.pasted import ListEntry
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
 
@@ -73,7 +73,9 @@ def _fill_review(library: Library) -> None:
         for number in range(RECORDS - 1)
     ]
     twin = replace(papers[0], ids=Ids(doi="10.1000/twin"))
-    entries = [(Entry(str(one.ids), one.ids), one) for one in [*papers[:100], twin, *papers[100:]]]
+    entries = [
+        (ListEntry(str(one.ids), one.ids), one) for one in [*papers[:100], twin, *papers[100:]]
+    ]
     with review.ledger.record_event("update", {}) as writer:
         writer.add_records("databases", entries)
     key = review.ledger.list_records()[-1].key

@@ -13,7 +13,7 @@ from tests.desk.test_in_browser import BROWSER, Window, chromium
 from tests.harvests import library_of
 from tests.processes import Process
 from tests.world import World
-from utils.lists.pasted import Entry
+from utils.lists.pasted import ListEntry
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 
@@ -75,7 +75,7 @@ def review(slow_world, tmp_path):
     made = library.reviews.create("moss")
     papers = [Paper(Ids(pmid=str(number)), title=f"Moss {number}") for number in range(1, 21)]
     with made.ledger.record_event("update", {}) as writer:
-        writer.add_records("databases", [(Entry(str(one.ids), one.ids), one) for one in papers])
+        writer.add_records("databases", [(ListEntry(str(one.ids), one.ids), one) for one in papers])
     return made
 
 

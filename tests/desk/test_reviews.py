@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.desk.conftest import ORIGIN
-from utils.lists.pasted import Entry
+from utils.lists.pasted import ListEntry
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 
@@ -20,7 +20,9 @@ def review(shelf_library):
     for number in range(1, 7):
         title = f"{TOPICS[number % 2]} {number}"
         ids = Ids(pmid=str(number))
-        entries.append((Entry(str(ids), ids), Paper(ids, title=title, abstract=f"About {title}.")))
+        entries.append(
+            (ListEntry(str(ids), ids), Paper(ids, title=title, abstract=f"About {title}."))
+        )
     with made.ledger.record_event("update", {}) as writer:
         writer.add_records("databases", entries)
     return made
@@ -199,7 +201,7 @@ def test_a_hostile_record_is_shown_as_text(browser, review):
     attack = "<script>alert(1)</script><img src=x onerror=alert(1)>"
     with review.ledger.record_event("update", {}) as writer:
         paper = Paper(Ids(pmid="9"), title=attack, abstract=attack, keywords=(attack,))
-        writer.add_records("databases", [(Entry("PMID 9", paper.ids), paper)])
+        writer.add_records("databases", [(ListEntry("PMID 9", paper.ids), paper)])
     for number in range(7):
         page = screen(browser, f"s{number}")
         assert "<script>alert" not in page.text
@@ -258,7 +260,7 @@ def test_possible_duplicates_are_looked_at_and_one_is_excluded(browser, review):
     title = review.ledger.list_records()[0].paper.title
     twin = Paper(ids, title=title, abstract=f"About {title}.")
     with review.ledger.record_event("update", {}) as writer:
-        writer.add_records("databases", [(Entry("10.1000/peat", ids), twin)])
+        writer.add_records("databases", [(ListEntry("10.1000/peat", ids), twin)])
     page = browser.get("/review/duplicates", name="moss")
     keys = re.findall(r'name="key" value="(ps-[0-9a-f]+)"', page.text)
     assert len(keys) == 2

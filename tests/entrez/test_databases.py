@@ -9,7 +9,7 @@ from utils.entrez.databases import (
     build_unknown_database_error,
     find_dataset_format,
     find_record_format,
-    make_default_database,
+    make_default_database_entry,
 )
 from utils.entrez.datasets.trees import FORMS
 from utils.errors import BadRequest
@@ -81,7 +81,7 @@ def test_what_is_staged_is_a_form_with_fields_or_the_summaries():
     assert find_dataset_format(DATABASES["gene"], "docsum") is None
     assert find_dataset_format(DATABASES["pubmed"]).page == "pubmed_xml"
     assert find_dataset_format(DATABASES["protein"], "gp").retmode == "xml"
-    assert find_dataset_format(make_default_database("brand_new")) is None
+    assert find_dataset_format(make_default_database_entry("brand_new")) is None
     with pytest.raises(BadRequest, match="plain text"):
         find_dataset_format(DATABASES["pubmed"], "medline")
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from utils.entrez.databases import DATABASES, find_record_format
-from utils.entrez.fetching import RecordTexts, cut_text_passage, split_records
+from utils.entrez.fetching import RecordTexts, cut_record_passage, split_records
 from utils.errors import BadContent, PaperError
 from utils.http import Answer
 
@@ -52,7 +52,7 @@ def test_a_set_of_xml_is_its_children_within_its_root():
     assert records.pieces == (
         '<GBSeq xmlns:x="u">1</GBSeq>', '<GBSeq xmlns:x="u">2</GBSeq>'
     )  # fmt: skip
-    shown = cut_text_passage(records, 0, 10_000)
+    shown = cut_record_passage(records, 0, 10_000)
     assert [node.text for node in etree.fromstring(shown.text)] == ["1", "2"]
 
 
@@ -102,7 +102,7 @@ def test_parts_put_together_are_the_whole(pieces, most):
     records = RecordTexts(tuple(pieces))
     read, offset = "", 0
     while offset < len("".join(pieces)):
-        part = cut_text_passage(records, offset, most)
+        part = cut_record_passage(records, offset, most)
         assert offset < part.end
         assert len(part.text) <= most
         assert part.text == "".join(pieces)[offset : part.end]
@@ -116,7 +116,7 @@ def test_whole_records_of_xml_are_always_well_formed(sizes, most):
     records = RecordTexts(pieces, "<set>\n", "\n</set>")
     offset, whole = 0, 0
     while offset < sum(map(len, pieces)):
-        part = cut_text_passage(records, offset, most)
+        part = cut_record_passage(records, offset, most)
         assert len(part.text) <= most
         if part.whole:
             assert len(etree.fromstring(part.text)) == part.whole

@@ -17,7 +17,7 @@ from utils.demo.wire import Call, Reply
 from utils.download.ladder import Ladder
 from utils.errors import NotConfigured
 from utils.harvest.bulk import _Run
-from utils.lists.pasted import Entry
+from utils.lists.pasted import ListEntry
 from utils.model.identifiers import Ids
 from utils.model.job import find_most_informative_failure
 from utils.model.paper import Attempt, Author, Paper
@@ -123,7 +123,7 @@ def test_the_full_text_somebody_saved_in_the_meantime_is_not_fetched_again(
 ) -> None:
     record = world.paper("publisher_html")
     harvest = library.harvest([ids_of(record)])
-    harvest.ledger.record_paper(
+    harvest.ledger.store_paper_record(
         1, library.download(record.pmid).stored.paper
     )  # as a killed run left it
     asked = len(world.requests)
@@ -138,7 +138,7 @@ def test_a_text_that_was_fetched_but_not_kept_is_fetched_again(
     """Killed after the attempt was written down and before the text was on the shelf."""
     record = world.paper("pmc_cloud")
     harvest = library.harvest([ids_of(record)])
-    harvest.ledger.record_paper(1, library.search(f"{record.pmid}[uid]").papers[0])
+    harvest.ledger.store_paper_record(1, library.search(f"{record.pmid}[uid]").papers[0])
     harvest.ledger.record_attempts(1, [Attempt("pmc_cloud", "saved", "whole")])
     [row] = done(harvest)
     assert (row.state, row.via) == ("full_text", "pmc_cloud")
@@ -148,7 +148,7 @@ def test_a_text_among_several_copies_is_fetched_again(library: Library, world: W
     """The same, where the first copy was no text."""
     record = world.paper("unpaywall_pdf")
     harvest = library.harvest([ids_of(record)])
-    harvest.ledger.record_paper(1, library.search(f"{record.pmid}[uid]").papers[0])
+    harvest.ledger.store_paper_record(1, library.search(f"{record.pmid}[uid]").papers[0])
     harvest.ledger.record_attempts(
         1, [Attempt("unpaywall", "paywall", "sold"), Attempt("unpaywall", "saved", "whole")]
     )
@@ -162,7 +162,7 @@ def test_a_text_that_was_kept_but_not_told_of_is_told_of_by_its_record(
     """Killed after the text was on the shelf and before the ledger said so."""
     record = world.paper("pmc_cloud")
     harvest = library.harvest([ids_of(record)])
-    harvest.ledger.record_paper(1, library.download(record.pmid).stored.paper)
+    harvest.ledger.store_paper_record(1, library.download(record.pmid).stored.paper)
     harvest.ledger.begin_rung([1], "pmc_cloud")
     asked = len(world.requests)
     [row] = done(harvest)
@@ -216,14 +216,17 @@ def test_one_paper_under_two_names_is_fetched_once(library: Library, world: Worl
 
 
 def test_an_entry_without_identifier_says_so(library: Library, world: World) -> None:
-    entries = [Entry("Doe J. On cells. 1999.", Ids()), Entry("x", ids_of(world.paper("pmc_cloud")))]
+    entries = [
+        ListEntry("Doe J. On cells. 1999.", Ids()),
+        ListEntry("x", ids_of(world.paper("pmc_cloud"))),
+    ]
     first, second = done(library.harvest(entries))
     assert (first.state, first.reason) == ("failed", "no_identifier")
     assert "On cells" in first.detail
     assert second.state == "full_text"
 
 
-def described(record: Record, **changes: Any) -> Entry:
+def described(record: Record, **changes: Any) -> ListEntry:
     """What a title-only list says of a paper."""
     people = tuple(Author(family, given) for family, given in record.authors)
     said = Paper(
@@ -236,7 +239,7 @@ def described(record: Record, **changes: Any) -> Entry:
         published=record.year,
     )
     said = replace(said, **changes)
-    return Entry(f"{said.title}. {said.year}", Ids(), said)
+    return ListEntry(f"{said.title}. {said.year}", Ids(), said)
 
 
 def test_a_title_only_list_is_harvested(library: Library, world: World) -> None:
@@ -335,8 +338,8 @@ def test_an_embargo_is_not_the_reason_where_a_site_was_out(library: Library, wor
 
 def test_contradicting_identifiers_cost_nobody_else(library: Library, world: World) -> None:
     one, other = world.paper("pmc_cloud"), world.paper("paywall")
-    wrong = Entry("one's PMID, the other's DOI", Ids(pmid=one.pmid, doi=other.doi))
-    rows = done(library.harvest([wrong, Entry("right", ids_of(world.paper("arxiv")))]))
+    wrong = ListEntry("one's PMID, the other's DOI", Ids(pmid=one.pmid, doi=other.doi))
+    rows = done(library.harvest([wrong, ListEntry("right", ids_of(world.paper("arxiv")))]))
     assert [(row.state, row.reason) for row in rows] == [
         ("failed", "bad_request"),
         ("full_text", ""),

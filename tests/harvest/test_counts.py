@@ -56,10 +56,10 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         monkeypatch.setattr(owner, name, counted)
 
     count(Shelf, "find_texts", "look-ups")
-    count(record.Record, "from_row", "records read")
+    count(record.ShelfRecord, "from_row", "records read")
     count(ledger_file, "paper_from_row", "papers read")
     count(listing, "to_spreadsheet_cell", "cells")
-    for remembered in (record._parse_record, ledger_file.parse_paper, listing._to_csv_row):
+    for remembered in (record._parse_record, ledger_file.parse_paper_json, listing._to_csv_row):
         remembered.cache_clear()
     return counts
 

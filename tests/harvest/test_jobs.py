@@ -14,9 +14,9 @@ from tests.world import World
 from utils import Library
 from utils.errors import BadRequest, NotFound
 from utils.harvest import jobs as harvest_jobs
-from utils.lists.pasted import Entry
+from utils.lists.pasted import ListEntry
 from utils.model.identifiers import Ids
-from utils.search.pubmed.search import EveryHit
+from utils.search.pubmed.search import AllHits
 from utils.sources import Query
 
 pytestmark = pytest.mark.slow
@@ -117,7 +117,7 @@ def test_a_finished_query_without_new_hits_stays_finished(near: Library, small: 
 def searched(monkeypatch: pytest.MonkeyPatch, pmids: Iterable[int], total: int = 0) -> None:
     """PubMed finds these, of so many."""
     page = tuple(map(str, pmids))
-    sweep = EveryHit(total or len(page), "as understood", [], iter([page]))
+    sweep = AllHits(total or len(page), "as understood", [], iter([page]))
     monkeypatch.setattr(harvest_jobs, "find_every_pmid", lambda *_: sweep)
 
 
@@ -191,8 +191,8 @@ def test_duplicates_are_merged_before_anything_is_fetched(near: Library, small: 
 
 def test_contradictions_are_noted(near: Library) -> None:
     entries = [
-        Entry("first", Ids(pmid="60000001", doi="10.1000/a")),
-        Entry("second", Ids(pmid="60000001", doi="10.1000/b")),
+        ListEntry("first", Ids(pmid="60000001", doi="10.1000/a")),
+        ListEntry("second", Ids(pmid="60000001", doi="10.1000/b")),
     ]
     job = near.harvest(entries).job()
     assert job.counts.requested == 2

@@ -8,7 +8,7 @@ import pytest
 from tests.world import Record, World
 from tests.world.pmc import media
 from utils import Library, cli
-from utils.lists.pasted import Entry
+from utils.lists.pasted import ListEntry
 from utils.model.identifiers import Ids
 from utils.sources import Query
 from utils.sources.pmc import list_media_sizes
@@ -21,8 +21,8 @@ def rich(world: World) -> Record:
     return world.paper("supplemented")
 
 
-def entry(record: Record) -> Entry:
-    return Entry(record.pmid, Ids(pmid=record.pmid))
+def entry(record: Record) -> ListEntry:
+    return ListEntry(record.pmid, Ids(pmid=record.pmid))
 
 
 def fetched(world: World, record: Record) -> bool:

@@ -12,7 +12,7 @@ from utils.cli.harvest_plans import describe_plan
 from utils.errors import NotConfigured, NotFound, Unreachable
 from utils.harvest import plan as harvest_plan
 from utils.harvest.plan import Plan
-from utils.lists.pasted import Entry
+from utils.lists.pasted import ListEntry
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 from utils.sources import Query
@@ -38,8 +38,8 @@ def far(large: World, tmp_path: Path) -> Library:
     return library_of(large, tmp_path)
 
 
-def entries(records) -> list[Entry]:
-    return [Entry(str(ids_of(record)), ids_of(record)) for record in records]
+def entries(records) -> list[ListEntry]:
+    return [ListEntry(str(ids_of(record)), ids_of(record)) for record in records]
 
 
 def requests(plan: Plan) -> dict[str, int]:
@@ -88,7 +88,7 @@ def test_the_sample_is_spread_over_the_list(library, monkeypatch):
         return {one: Paper(one) for one in ids}
 
     monkeypatch.setattr(harvest_plan, "look_up", look_up)
-    library.harvests.plan([Entry(str(n), Ids(pmid=str(n))) for n in range(1, 400)])
+    library.harvests.plan([ListEntry(str(n), Ids(pmid=str(n))) for n in range(1, 400)])
     assert len(set(looked_up)) == 200
     assert max(looked_up) > 395
 
@@ -105,8 +105,10 @@ def test_what_the_shelf_holds_is_subtracted(library, world):
 
 
 def test_unknown_silent_and_nameless_papers_are_told_apart(library, world):
-    wanted = [*entries([world.paper("pmc_cloud")]), Entry("Doe 2020. A title", Ids())]
-    plan = library.harvests.plan([*wanted, Entry("10.1000/nowhere", Ids(doi="10.1000/nowhere"))])
+    wanted = [*entries([world.paper("pmc_cloud")]), ListEntry("Doe 2020. A title", Ids())]
+    plan = library.harvests.plan(
+        [*wanted, ListEntry("10.1000/nowhere", Ids(doi="10.1000/nowhere"))]
+    )
     assert plan.papers == 2
     assert "PubMed has no record of 1 of the 2 papers looked up." in plan.notes
     assert any("without an identifier: 1." in n for n in plan.notes)
@@ -122,7 +124,7 @@ def test_a_question_without_hits_has_no_plan(library):
 
 def test_no_plan_without_an_address(settings):
     library = Library(**settings | {"pubmed_email": ""})
-    for asked in ({"query": "cells"}, {"papers": [Entry("1", Ids(pmid="1"))]}):
+    for asked in ({"query": "cells"}, {"papers": [ListEntry("1", Ids(pmid="1"))]}):
         with pytest.raises(NotConfigured):
             library.harvests.plan(**asked)
 

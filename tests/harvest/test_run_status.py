@@ -131,14 +131,14 @@ def test_what_ended_a_moment_ago_is_left_as_it_is(far: Library, field: World) ->
     field.mood("down")
     harvest = far.harvest(map(ids_of, some(field, "pmc_cloud", most=2)))
     rows = done(harvest)
-    assert harvest.ledger.reopen_unanswered(before=min(row.ended_at for row in rows)) == 0
-    assert harvest.ledger.reopen_unanswered(before="2999") == 2
+    assert harvest.ledger.reopen_unanswered_papers(before=min(row.ended_at for row in rows)) == 0
+    assert harvest.ledger.reopen_unanswered_papers(before="2999") == 2
 
 
 def test_a_paper_that_is_settled_is_not_opened_again(far: Library, field: World) -> None:
     harvest = far.harvest(map(ids_of, some(field, "pmc_cloud", "paywall", "abstract_only", most=9)))
     done(harvest)
-    assert harvest.ledger.reopen_unanswered(before="2999") == 0
+    assert harvest.ledger.reopen_unanswered_papers(before="2999") == 0
     assert harvest.job().ended_at
 
 

@@ -11,7 +11,7 @@ from tests.reports.r_prisma import read_as_r_does
 from tests.world import World
 from utils import Library
 from utils.errors import BadRequest, Unreachable
-from utils.lists.pasted import Entry
+from utils.lists.pasted import ListEntry
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
 from utils.sources import Query
@@ -82,8 +82,8 @@ def test_lists_and_queries_are_one_harvest_and_each_is_counted_under_its_name(
 ) -> None:
     [first, *_] = [row.paper.ids for row in near.harvest(query="field[ti]").ledger.read_outcomes()]
     lists = {
-        "zotero.ris": [Entry("a", first), Entry("b", Ids(doi="10.1000/nobody"))],
-        "pasted.txt": [Entry("c", Ids(doi="10.1000/nobody"))],
+        "zotero.ris": [ListEntry("a", first), ListEntry("b", Ids(doi="10.1000/nobody"))],
+        "pasted.txt": [ListEntry("c", Ids(doi="10.1000/nobody"))],
     }
     job = near.harvest(lists, query="field[ti]").job()
     assert [(one.name, one.taken) for one in job.searches] == [
@@ -159,7 +159,10 @@ def test_the_plan_of_several_searches_counts_each_paper_once(near: Library) -> N
 
 def test_a_reference_without_identifier_is_not_added_again(library, world):
     said = Paper(Ids(), title="Moss and fern and nothing that anybody knows of", published="2019")
-    lists = {"list.csv": [Entry("Moss 2019", Ids(), said)], "more.csv": [Entry("7", Ids(pmid="7"))]}
+    lists = {
+        "list.csv": [ListEntry("Moss 2019", Ids(), said)],
+        "more.csv": [ListEntry("7", Ids(pmid="7"))],
+    }
     for _ in range(2):
         done(harvest := library.harvest(lists))
         assert harvest.job().counts.requested == 2
@@ -178,8 +181,8 @@ def test_a_reference_is_the_paper_that_another_list_names(library, world):
         published=record.year,
     )
     lists = {
-        "titles.csv": [Entry("by title", Ids(), said)],
-        "ids.txt": [Entry(record.pmid, Ids(pmid=record.pmid))],
+        "titles.csv": [ListEntry("by title", Ids(), said)],
+        "ids.txt": [ListEntry(record.pmid, Ids(pmid=record.pmid))],
     }
     job = library.harvest(lists).job()
     assert (job.counts.requested, job.duplicates) == (1, 1)

@@ -3,12 +3,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utils.lists.pasted import Entry, merge_duplicate_entries
+from utils.lists.pasted import ListEntry, merge_duplicate_entries
 from utils.model.identifiers import Ids
 
 
 def entry(asked, **names):
-    return Entry(asked, Ids(**names))
+    return ListEntry(asked, Ids(**names))
 
 
 def test_entries_that_share_an_identifier_are_one_paper_under_its_first_name():
@@ -72,7 +72,9 @@ IDS = st.builds(
 
 @given(st.lists(IDS, max_size=20))
 def test_nothing_is_lost_and_no_paper_contradicts_itself(wanted):
-    found = merge_duplicate_entries(Entry(str(number), ids) for number, ids in enumerate(wanted))
+    found = merge_duplicate_entries(
+        ListEntry(str(number), ids) for number, ids in enumerate(wanted)
+    )
     assert len(found.papers) + found.duplicates == len(wanted)
     for ids in filter(None, wanted):
         assert any(set(ids.names()) <= set(paper.ids.names()) for paper in found.papers)

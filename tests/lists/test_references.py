@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.fixtures import fixture_text
 from utils.errors import BadRequest
-from utils.lists.pasted import Entry
+from utils.lists.pasted import ListEntry
 from utils.lists.references import latex_to_text, read_file_entries
 from utils.model.identifiers import Ids
 
@@ -84,8 +84,8 @@ def test_web_of_science_files_are_read():
 
 def test_lines_of_identifiers_keep_their_words():
     [first, second] = read_file_entries(b"# mine\n\nhttps://doi.org/10.1000/A\n PMID: 7 ")
-    assert first == Entry("https://doi.org/10.1000/A", Ids(doi="10.1000/a"))
-    assert second == Entry("PMID: 7", Ids(pmid="7"))
+    assert first == ListEntry("https://doi.org/10.1000/A", Ids(doi="10.1000/a"))
+    assert second == ListEntry("PMID: 7", Ids(pmid="7"))
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ async def test_another_process_tells_what_it_waits_for(library, world):
     harvest = library.harvest([world.paper("pmc_cloud").pmid])
     wait = SiteWait("doi.org", 1, "2026-11-24T10:05:00+00:00")
     with harvest.ledger.exclusive_lock():
-        harvest.ledger.record_waits([wait])
+        harvest.ledger.record_site_waits([wait])
         status = await call(library, "harvest_status", {"job_id": harvest.job_id})
     assert status.structured_content["waits"][0]["site"] == "doi.org"
     assert f"{wait.site} | 1 | {wait.until}" in status.content[0].text

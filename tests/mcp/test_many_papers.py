@@ -10,7 +10,7 @@ from tests.mcp.test_core import call
 from utils import Library
 from utils.mcp import tool
 from utils.mcp.many_papers import estimate_cost
-from utils.shelf import get_body
+from utils.shelf import strip_header
 
 pytestmark = pytest.mark.anyio
 
@@ -81,7 +81,7 @@ async def test_a_block_is_read_and_quoted_by_its_handle(library, world):
     assert not {"printed", "handle", "section"} & found[3].keys()  # another sentence is no print
     assert any("negation" in one or "added" in one for one in found[2]["differences"])
     assert "not on the shelf" in found[5]["why"]
-    body = get_body(library.shelf.read_text(library.find(pmid)))
+    body = strip_header(library.shelf.read_text(library.find(pmid)))
     digest = hashlib.sha256(body.encode()).hexdigest()
     assert [row.get("sha256") for row in found] == [digest] * 3 + [None] * 3
 

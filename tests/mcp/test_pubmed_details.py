@@ -12,7 +12,7 @@ from utils.errors import BadContent
 from utils.mcp import pubmed
 from utils.mcp.pubmed import build_details_page
 from utils.readers.pubmed_articles import split_xml_records
-from utils.search.pubmed.details import Details
+from utils.search.pubmed.details import DetailedRecords
 
 pytestmark = pytest.mark.anyio
 TOOLSETS = ("pubmed",)
@@ -140,7 +140,7 @@ def test_real_records_are_what_the_schema_promises(shared, level):
         with suppress(BadContent):
             records |= split_xml_records(path.read_bytes())
     assert len(records) > 80
-    found = Details(tuple(records), records, (), {}, (), "")
+    found = DetailedRecords(tuple(records), records, (), {}, (), "")
     validator = jsonschema.Draft202012Validator(
         closed(TypeAdapter(pubmed.ArticleDetails).json_schema())
     )

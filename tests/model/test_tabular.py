@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from utils.download.download import Download
-from utils.entrez.datasets.sql_query import ResultPage
+from utils.entrez.datasets.sql_query import SqlResultPage
 from utils.errors import NotConfigured
 from utils.model.identifiers import Ids
 from utils.model.job import HARVESTED_COLUMNS, Coverage, Harvested
@@ -13,8 +13,8 @@ from utils.model.paper import Author, Paper, SearchResult, StoredPaper
 from utils.model.tabular import ResultList, Table
 from utils.review.standing import STANDING_COLUMNS, ScreeningStatus
 from utils.search.fused_results import FoundPaper
-from utils.search.pubmed.relationships import Related, Relations
-from utils.search.search import Gathered
+from utils.search.pubmed.relationships import RelatedPaper, RelatedPapers
+from utils.search.search import MergedSearch
 from utils.sources.semantic_scholar import ScholarPage, ScholarPaper
 
 PAPER = Paper(
@@ -28,15 +28,15 @@ PAPER = Paper(
 STORED = StoredPaper(PAPER, "full_text", "/shelf/7.md", "PMC", "pmc_cloud", "00")
 RESULTS = {
     "search": SearchResult("q", "q", 1, (PAPER,)),
-    "gathered": Gathered("q", (FoundPaper(PAPER, ("pubmed", "europepmc")),), ()),
+    "gathered": MergedSearch("q", (FoundPaper(PAPER, ("pubmed", "europepmc")),), ()),
     "download": Download(STORED, cached=False, file_path=STORED.path),
     "coverage": Coverage({"pmc_cloud": 2}, {"paywall": 1}),
     "harvested": ResultList(
         [Harvested(1, "7", "failed", PAPER, reason="paywall")], HARVESTED_COLUMNS, Harvested.row
     ),
-    "related": Relations((Related("7", PAPER.title),), 1, "https://example.org"),
+    "related": RelatedPapers((RelatedPaper("7", PAPER.title),), 1, "https://example.org"),
     "scholar": ScholarPage(1, (ScholarPaper(PAPER, citation_count=3),)),
-    "rows": ResultPage(("n", "n"), ((1, None),), None, cut=False, seconds=0.1),
+    "rows": SqlResultPage(("n", "n"), ((1, None),), None, cut=False, seconds=0.1),
 }
 
 

@@ -68,7 +68,7 @@ def test_papers_of_one_author_year_and_title_keep_their_own_pdf(shelf, tmp_path)
 
 def test_what_has_no_pdf_says_why(shelf, tmp_path):
     xml, asked = file_xml(shelf, 2), file_xml(shelf, 5)
-    stored = shelf.find_by_file(asked.file)
+    stored = shelf.find_paper_by_file(asked.file)
     shelf.pdfs.record_attempts(stored, [Attempt("unpaywall", "paywall", "asks for a login")])
     rows = [
         file_pdf(shelf, 1),

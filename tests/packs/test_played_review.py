@@ -74,7 +74,7 @@ def shelf_pdfs(library) -> dict[str, bytes]:
     """The PDF files that lie on the shelf, by the title of the text beside each."""
     found = {}
     for path in library.shelf.folder.glob("*.pdf"):
-        stored = library.shelf.find_by_file(path.stem)
+        stored = library.shelf.find_paper_by_file(path.stem)
         found[to_csl_item(stored.paper)["title"]] = path.read_bytes()
     return found
 

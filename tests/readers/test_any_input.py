@@ -651,13 +651,13 @@ some_ids = st.builds(
 @given(some_ids, st.sampled_from(["full_text", "abstract"]))
 def test_a_file_name_is_safe_whatever_the_identifiers(ids: Ids, kind: Any) -> None:
     assume(ids)
-    name = paper_file.build_stem(ids, kind)
+    name = paper_file.build_file_stem(ids, kind)
     assert re.fullmatch(r"[A-Za-z0-9._()\[\]{};,+=@#&'!~$%^` -]+", name)
     assert name[0] not in ". -"
     assert name[-1] not in ". "
     assert len(name) <= 240
     assert not re.fullmatch(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?", name)
-    assert paper_file.build_stem(ids, kind) == name
+    assert paper_file.build_file_stem(ids, kind) == name
     assert all(isinstance(each, str) for each in paper_file.list_candidate_names(ids))
 
 
@@ -668,9 +668,9 @@ def test_two_papers_have_two_file_names(one: str, other: str) -> None:
     assume(ours and theirs)  # a DOI with a step such as "/../" is none
     # "/" and ":" both became "_" in the older program; the shelf tells such neighbours apart.
     assume(paper_file.to_legacy_name(ours.doi) != paper_file.to_legacy_name(theirs.doi))
-    names = {paper_file.build_stem(ids).lower() for ids in (ours, theirs)}
+    names = {paper_file.build_file_stem(ids).lower() for ids in (ours, theirs)}
     assert len(names) == 2
-    assert len({paper_file.add_hash("same", each) for each in (ours.doi, theirs.doi)}) == 2
+    assert len({paper_file.append_short_hash("same", each) for each in (ours.doi, theirs.doi)}) == 2
 
 
 @often(50, **SAME)
@@ -691,9 +691,9 @@ def test_a_papers_file_reads_back(paper: Paper, body: str, license_: str, kind: 
         else paper_file.build_full_text_file(stored, body)
     )
     text.encode("utf-8")
-    found = paper_file.parse_file(text)
+    found = paper_file.parse_paper_file(text)
     assert found is not None
-    assert found == paper_file.parse_file(text.replace("\n", "\r\n"))
+    assert found == paper_file.parse_paper_file(text.replace("\n", "\r\n"))
     assert found.header["Title"] == one_line(paper.title)
     assert found.header.get("License", "") == one_line(license_)
     assert found.ids.pmid == paper.ids.pmid

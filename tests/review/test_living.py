@@ -181,7 +181,7 @@ Stage().sleep(float(sys.argv[1]))
 from utils import Library
 from utils.review import updating
 from utils.review.ledger import EventWriter
-where = {"_find_new_citing": updating, "set_detail": EventWriter}[sys.argv[2]]
+where = {"_find_new_citing_papers": updating, "set_event_detail": EventWriter}[sys.argv[2]]
 setattr(where, sys.argv[2], lambda *_: os.kill(os.getpid(), signal.SIGKILL))
 Library().reviews.open("fields").update()
 """
@@ -195,7 +195,7 @@ def test_an_update_that_was_killed_keeps_whole_steps_and_goes_on(
     included.report(published=True)
     before = included.ledger.list_decisions()
     ahead = str(time.time() - datetime.now(UTC).timestamp())
-    for step, kept in (("set_detail", {}), ("_find_new_citing", {"retracted": 1})):
+    for step, kept in (("set_event_detail", {}), ("_find_new_citing_papers", {"retracted": 1})):
         with Process([sys.executable, "-c", DYING, ahead, step], cwd=ROOT) as process:
             assert process.wait() == -signal.SIGKILL
         assert included.status()["since_published"] == kept

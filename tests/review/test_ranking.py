@@ -9,7 +9,7 @@ from utils.lists.decisions import Decision
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 from utils.review.exchange import export_records
-from utils.review.ledger import Record
+from utils.review.ledger import ReviewRecord
 from utils.review.protocol import Protocol
 from utils.review.ranking import BatchCount, compute_risk_bound, rank_records
 from utils.review.standing import derive_screening_statuses
@@ -23,7 +23,7 @@ OTHER = [f"Traffic noise in city quarter number {n} and sleep of drivers" for n 
 
 def make_record(key, title):
     values = {"key": key, "asked": title, "arm": "database", "paper": Paper(Ids(), title=title)}
-    return Record(**{name: values.get(name, 0) for name in Record.__dataclass_fields__})
+    return ReviewRecord(**{name: values.get(name, 0) for name in ReviewRecord.__dataclass_fields__})
 
 
 def standings_of(titles, decisions):

@@ -4,7 +4,7 @@ import pytest
 
 from utils import Library
 from utils.errors import BadRequest
-from utils.lists.pasted import Entry
+from utils.lists.pasted import ListEntry
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 
@@ -15,7 +15,7 @@ def review(tmp_path):
         made = library.reviews.create("moss")
         ids = Ids(pmid="1")
         with made.ledger.record_event("update", {}) as writer:
-            writer.add_records("databases", [(Entry("PMID 1", ids), Paper(ids, title="Moss"))])
+            writer.add_records("databases", [(ListEntry("PMID 1", ids), Paper(ids, title="Moss"))])
         yield made
 
 

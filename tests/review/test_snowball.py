@@ -22,9 +22,9 @@ from utils.lists.printed_references import find_printed_ids
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
 from utils.review import Review
-from utils.review.snowball import SHELF_INDEX, Lead, Snowball, _merge_leads
+from utils.review.snowball import SHELF_INDEX, CitationLead, Snowball, _merge_leads
 from utils.search import citation_indexes
-from utils.search.citation_indexes import Index
+from utils.search.citation_indexes import CitationIndex
 from utils.sources.europepmc import LinkedPaper
 
 pytestmark = pytest.mark.slow
@@ -93,7 +93,7 @@ def test_what_was_screened_is_no_candidate_however_many_lead_to_it() -> None:
     new = Paper(Ids(pmid="41000016"))
     as_indexes_tell_it = (Paper(Ids(pmid="41000015")), Paper(Ids(doi="10.1/x")), new,
                           replace(held, authors=(Author("Roe"),), published="2020"))  # fmt: skip
-    leads = [(row, Lead(f"PMID {seed}", "forward", str(at)))
+    leads = [(row, CitationLead(f"PMID {seed}", "forward", str(at)))
              for seed in range(150) for at, row in enumerate(as_indexes_tell_it)]  # fmt: skip
     [candidate], met = _merge_leads(leads, [held], 1)
     assert candidate.paper.ids == new.ids
@@ -143,7 +143,7 @@ def test_a_dead_index_is_not_asked_about_every_paper(
             return 0, [], ""
         raise Unreachable("The index does not answer.")
 
-    index = Index("Dead index", ("pmid",), answer)
+    index = CitationIndex("Dead index", ("pmid",), answer)
     monkeypatch.setattr(citation_indexes, "INDEXES", (*citation_indexes.INDEXES, index))
     seeds = papers(library, seeds_of(field))
     found = library.reviews.snowball(seeds)
@@ -188,7 +188,7 @@ def test_a_reference_without_identifiers_is_matched_where_that_is_sure(
             "", "A pamphlet on moss that no database holds", "Nobody N", "Leaflets", "1961"
         ),
     ]
-    only = Index("Cards", ("pmid",), lambda ids, kind, most, web: (len(rows), rows, ""))
+    only = CitationIndex("Cards", ("pmid",), lambda ids, kind, most, web: (len(rows), rows, ""))
     monkeypatch.setattr(citation_indexes, "INDEXES", (only,))
     found = library.reviews.snowball(papers(library, [seed]), directions=("backward",))
     read = {one.paper.title.rstrip("."): one.paper.ids.pmid for one in found.candidates}

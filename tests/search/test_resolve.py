@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from utils.lists.pasted import Entry
+from utils.lists.pasted import ListEntry
 from utils.lists.references import read_file_entries
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
@@ -43,7 +43,7 @@ def said_of(record, **changes):
         published=record.year,
     )
     said = replace(said, **changes)
-    return Entry(said.title or said.journal, Ids(), said)
+    return ListEntry(said.title or said.journal, Ids(), said)
 
 
 def decided(said, *found):
@@ -160,13 +160,15 @@ def test_a_wrong_title_at_the_right_place_is_a_candidate(library, world):
 
 def test_a_paper_that_nobody_has_is_not_found(library):
     said = replace(BRIEF, title="Zyzzyva xylophagous quokkas juggle brightly")
-    [found] = library.references.resolve([Entry("q", Ids(), said)])
+    [found] = library.references.resolve([ListEntry("q", Ids(), said)])
     assert (found.status, found.candidates, found.message) == ("not_found", (), "")
 
 
 @pytest.mark.parametrize("service", ["eutils", "crossref", "europepmc"])
 def test_a_silent_site_is_never_nothing_found_and_is_asked_again(library, world, service):
-    entry = Entry("q", Ids(), replace(BRIEF, title="Zyzzyva xylophagous quokkas juggle brightly"))
+    entry = ListEntry(
+        "q", Ids(), replace(BRIEF, title="Zyzzyva xylophagous quokkas juggle brightly")
+    )
     world.mood("down", service)
     [found] = library.references.resolve([entry])
     assert found.status == "could_not_tell"
@@ -192,7 +194,9 @@ def test_what_was_resolved_is_not_asked_again(library, world):
 
 
 def test_what_was_not_found_is_asked_again_when_somebody_wants_it(library, world):
-    entry = Entry("q", Ids(), replace(BRIEF, title="Zyzzyva xylophagous quokkas juggle brightly"))
+    entry = ListEntry(
+        "q", Ids(), replace(BRIEF, title="Zyzzyva xylophagous quokkas juggle brightly")
+    )
     list(library.references.resolve([entry]))
     asked = len(world.requests)
     list(library.references.resolve([entry]))
@@ -203,7 +207,7 @@ def test_what_was_not_found_is_asked_again_when_somebody_wants_it(library, world
 
 def test_identifiers_of_a_list_are_left_alone_and_words_alone_are_said_to_be(library, world):
     given, words = library.references.resolve(
-        [Entry("7", Ids(pmid="7")), Entry("some words", Ids())]
+        [ListEntry("7", Ids(pmid="7")), ListEntry("some words", Ids())]
     )
     assert (given.status, given.ids) == ("given", Ids(pmid="7"))
     assert words.status == "unreadable"

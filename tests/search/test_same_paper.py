@@ -438,9 +438,9 @@ def test_a_thousand_editorials_are_not_compared_with_each_other(monkeypatch):
     from utils.search import fused_results as paper_families
 
     calls = []
-    judge = paper_families.judge_compared
+    judge = paper_families.judge_compared_pair
     monkeypatch.setattr(
-        paper_families, "judge_compared", lambda *two: calls.append(1) or judge(*two)
+        paper_families, "judge_compared_pair", lambda *two: calls.append(1) or judge(*two)
     )
     papers = [replace(REEF, title="Editorial", pages=str(n)) for n in range(1, 1001)]
     assert len(group_records(papers).groups) == 1000

@@ -16,7 +16,7 @@ from utils.shelf import Shelf, paper_file
 from utils.shelf import catalogue as catalogue_module
 from utils.shelf.catalogue import Catalogue
 from utils.shelf.listing import SORT_ORDERS, ListingFilter
-from utils.shelf.record import Record, build_abstract_record
+from utils.shelf.record import ShelfRecord, build_abstract_record
 from utils.shelf.shelf_writer import Entries, ShelfWriter
 from utils.system import sqlite
 
@@ -64,7 +64,7 @@ def test_filters_and_orders_parse_no_record(order: str) -> None:
         retracted=True,
         sort_by=order,
     )
-    tables, where, _, by = wanted.to_sql(fts=True)
+    tables, where, _, by = wanted.to_sql_clauses(fts=True)
     assert "json_extract" not in " ".join((tables, *where, by))
 
 
@@ -201,7 +201,7 @@ def test_no_thread_writes_to_a_new_catalogue_before_the_files_are_in_it(
     again = build_abstract_record(
         paper(pmid="1"), [Attempt("pmc_cloud", "not_offered", "none")], "pubmed"
     )
-    move_aside, filed = Catalogue.move_aside, list[Record]()
+    move_aside, filed = Catalogue.move_damaged_file_aside, list[ShelfRecord]()
 
     def save_again() -> None:
         filed.append(
@@ -214,7 +214,7 @@ def test_no_thread_writes_to_a_new_catalogue_before_the_files_are_in_it(
         late.start()
         late.join()
 
-    monkeypatch.setattr(Catalogue, "move_aside", overtake)
+    monkeypatch.setattr(Catalogue, "move_damaged_file_aside", overtake)
     assert shelf.find_text(Ids(pmid="1"))
     assert [record.file for record in filed] == texts(shelf) == [Path(first.path).name]
     assert_consistent(shelf)
@@ -225,12 +225,12 @@ def test_what_is_written_to_a_catalogue_that_was_set_aside_is_written_again(
 ) -> None:
     """Another process replaces the file and reads the folder in the middle of a change."""
     save(shelf, paper(pmid="1"))
-    other, enter = Shelf(shelf.folder), ShelfWriter.enter_record
+    other, enter = Shelf(shelf.folder), ShelfWriter.catalogue_record
 
-    def interrupted(self: ShelfWriter, record: Record, same: Entries) -> None:
+    def interrupted(self: ShelfWriter, record: ShelfRecord, same: Entries) -> None:
         enter(self, record, same)
         if self is shelf._writer:
-            monkeypatch.setattr(ShelfWriter, "enter_record", enter)
+            monkeypatch.setattr(ShelfWriter, "catalogue_record", enter)
             sqlite.move_database_aside(
                 catalogue(shelf), sqlite.build_damaged_path(catalogue(shelf))
             )
@@ -238,7 +238,7 @@ def test_what_is_written_to_a_catalogue_that_was_set_aside_is_written_again(
             assert other.count_papers()["papers"] == 1
             kept.rename(record.stored.path)
 
-    monkeypatch.setattr(ShelfWriter, "enter_record", interrupted)
+    monkeypatch.setattr(ShelfWriter, "catalogue_record", interrupted)
     save(shelf, paper(pmid="2"))
     assert other.count_papers()["papers"] == shelf.count_papers()["papers"] == 2
     assert_consistent(shelf)

@@ -152,7 +152,7 @@ def test_more_records_than_a_statement_takes(database):
 
 def test_two_who_write_the_same_at_once_make_one_record(database, database_url, tmp_path):
     settings = load_settings(database_url=database_url or None)
-    other = CorpusDatabase.of(settings, tmp_path / "papers")
+    other = CorpusDatabase.from_settings(settings, tmp_path / "papers")
     done = []
 
     def write(into, title):
@@ -255,7 +255,7 @@ def test_only_what_differs_is_told(database):
 def test_texts_are_stored_compressed_and_older_ones_are_read(database):
     long = of(0, text="They glow in the dark. " * 100)
     database.replace_passages([("pmid:101", Source("s1"), [long, of(1)])])
-    with database.writing() as connection:
+    with database.open_writing() as connection:
         query = text("SELECT length(text) FROM corpus_passages WHERE ordinal = 0")
         if not database.is_postgresql:
             assert connection.execute(query).scalar() < len(long.text) / 10
@@ -290,19 +290,19 @@ def test_text_no_database_takes_keeps_its_length(database):
 
 
 def test_nothing_is_made_before_it_is_used(tmp_path):
-    made = CorpusDatabase.of(load_settings(), tmp_path / "papers")
+    made = CorpusDatabase.from_settings(load_settings(), tmp_path / "papers")
     assert not (tmp_path / "papers").exists()
     put(made)
     folder = tmp_path / "papers/.papershelf/corpus"
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    with made.reading() as connection:
+    with made.open_reading() as connection:
         assert connection.execute(text("PRAGMA journal_mode")).scalar() == "wal"
         assert connection.execute(text("PRAGMA foreign_keys")).scalar() == 1
     made.close()
 
 
 def test_a_newer_schema_is_refused(database):
-    with database.writing() as connection:
+    with database.open_writing() as connection:
         connection.execute(text("UPDATE corpus_version SET version = 99"))
     database.close()
     with pytest.raises(StoreFailed, match="newer version"):
@@ -316,7 +316,7 @@ def test_an_older_schema_is_brought_here_and_keeps_its_records(database, monkeyp
     monkeypatch.setattr(corpus_schema, "VERSION", 5)
     monkeypatch.setattr(corpus_schema, "_STEPS", steps)
     assert database.get_record("101").paper == PAPER
-    with database.reading() as connection:
+    with database.open_reading() as connection:
         columns = {c["name"] for c in inspect(connection).get_columns("corpus_records")}
         assert connection.execute(text("SELECT version FROM corpus_version")).scalar() == 5
     assert "colour" in columns
@@ -324,14 +324,14 @@ def test_an_older_schema_is_brought_here_and_keeps_its_records(database, monkeyp
 
 def test_the_first_schema_gets_the_table_of_names(database):
     put(database)
-    with database.writing() as connection:
+    with database.open_writing() as connection:
         connection.execute(text("DROP TABLE corpus_names"))
         for column in ("mark", "names"):
             connection.execute(text(f"ALTER TABLE corpus_sources DROP COLUMN {column}"))
         connection.execute(text("UPDATE corpus_version SET version = 1"))
     database.close()
-    database.add_text_counts({AlternativeName("journal", "reef stud", "Reef Studies"): 2})
-    database.add_text_counts({AlternativeName("journal", "reef stud", "Reef Studies"): 1})
+    database.increase_name_counts({AlternativeName("journal", "reef stud", "Reef Studies"): 2})
+    database.increase_name_counts({AlternativeName("journal", "reef stud", "Reef Studies"): 1})
     assert database.find_journal_names("Reef Stud.") == ("Reef Studies",)
     assert database.get_record("101").paper == PAPER
 
@@ -346,14 +346,14 @@ def test_a_step_that_fails_changes_nothing(database, monkeypatch):
         with pytest.raises(StoreFailed):
             database.get_record("101")
     assert database.get_record("101").version == 1
-    with database.reading() as connection:
+    with database.open_reading() as connection:
         columns = {c["name"] for c in inspect(connection).get_columns("corpus_records")}
     assert "colour" not in columns
 
 
 def test_a_lock_is_held_by_one(database, database_url, tmp_path):
     settings = load_settings(database_url=database_url or None)
-    other = CorpusDatabase.of(settings, tmp_path / "papers")
+    other = CorpusDatabase.from_settings(settings, tmp_path / "papers")
     with database.exclusive_lock("k", 1.0):
         with pytest.raises(StoreBusy, match="k"), other.exclusive_lock("k", 1.0):
             pass
@@ -369,8 +369,10 @@ def test_who_opens_it_to_read_does_not_wait_for_a_writer(
 ):
     monkeypatch.setattr(corpus_schema, "_PATIENCE_S", 1)
     put(database)
-    other = CorpusDatabase.of(load_settings(database_url=database_url or None), tmp_path / "papers")
-    with database.writing():
+    other = CorpusDatabase.from_settings(
+        load_settings(database_url=database_url or None), tmp_path / "papers"
+    )
+    with database.open_writing():
         assert other.count_rows().records == 1
         with pytest.raises(StoreFailed) as refused:
             put(other)
@@ -380,7 +382,7 @@ def test_who_opens_it_to_read_does_not_wait_for_a_writer(
 
 def test_who_waits_for_a_lock_is_told_who_has_it_and_since_when(database, database_url, tmp_path):
     settings = load_settings(database_url=database_url or None)
-    other = CorpusDatabase.of(settings, tmp_path / "papers")
+    other = CorpusDatabase.from_settings(settings, tmp_path / "papers")
     said = []
     with (
         database.exclusive_lock("k", 0.0),
@@ -404,7 +406,7 @@ def test_who_waits_for_a_lock_is_told_who_has_it_and_since_when(database, databa
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_whoever_holds_a_lock_unsigned_is_another_process(database, tmp_path):
     """Killed between the two, or written by an older version."""
-    other = CorpusDatabase.of(load_settings(), tmp_path / "papers")
+    other = CorpusDatabase.from_settings(load_settings(), tmp_path / "papers")
     with database.exclusive_lock("k", 0.0):
         [signed] = (tmp_path / "papers/.papershelf/corpus").glob("*.holder")
         signed.write_bytes(b"\xff\x1b[31mred\n" * 9_999)
@@ -425,7 +427,7 @@ def test_whoever_holds_a_lock_unsigned_is_another_process(database, tmp_path):
 @pytest.mark.parametrize("spelling", ["postgres", "postgresql", "postgresql+psycopg2"])
 def test_a_server_that_is_away_is_told_without_the_password(spelling, tmp_path):
     url = f"{spelling}://ann:geheim@127.0.0.1:1/papers"
-    made = CorpusDatabase.of(load_settings(database_url=url), tmp_path)
+    made = CorpusDatabase.from_settings(load_settings(database_url=url), tmp_path)
     with pytest.raises(StoreFailed) as failed:
         made.get_record("1")
     assert "127.0.0.1" in str(failed.value)
@@ -435,7 +437,7 @@ def test_a_server_that_is_away_is_told_without_the_password(spelling, tmp_path):
 @pytest.mark.parametrize("url", ["mysql://a:geheim@b/c", "geheim", "postgresql://a:geheim@b:x/c"])
 def test_an_address_of_something_else_is_refused(url, tmp_path):
     with pytest.raises(BadRequest, match="DATABASE_URL") as refused:
-        CorpusDatabase.of(load_settings(database_url=url), tmp_path)
+        CorpusDatabase.from_settings(load_settings(database_url=url), tmp_path)
     assert "geheim" not in str(refused.value)
 
 
@@ -444,4 +446,4 @@ def test_a_damaged_file_is_told(tmp_path):
     folder.mkdir(parents=True)
     (folder / "corpus.db").write_bytes(b"no database at all" * 100)
     with pytest.raises(StoreFailed, match="damaged"):
-        CorpusDatabase.of(load_settings(), tmp_path).get_record("1")
+        CorpusDatabase.from_settings(load_settings(), tmp_path).get_record("1")

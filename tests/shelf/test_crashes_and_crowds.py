@@ -20,7 +20,7 @@ from tests.shelf.papers import assert_consistent, dump, fetched, index, paper, s
 from tests.shelf.writer import body
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
-from utils.shelf import Shelf, get_body
+from utils.shelf import Shelf, strip_header
 from utils.shelf.catalogue import Catalogue
 from utils.shelf.paper_file import NO_FULL_TEXT
 from utils.system.safe_files import write_file, write_flushed_file
@@ -42,8 +42,8 @@ def assert_whole(folder: Path) -> None:
         assert text.startswith("- Title: On cells\n")
         if text.endswith(f"{NO_FULL_TEXT}\n"):
             continue
-        number, turn = get_body(text).split("\n", 1)[0].removeprefix("begin ").split()
-        assert get_body(text) == body(int(number), int(turn))
+        number, turn = strip_header(text).split("\n", 1)[0].removeprefix("begin ").split()
+        assert strip_header(text) == body(int(number), int(turn))
 
 
 def test_killed_at_any_instant_nothing_is_torn(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def assert_aside(shelf: Shelf, ids: Ids) -> None:
     aside = shelf.find_text(ids, "preprint")
     assert aside is not None
     assert aside.version == "preprint"
-    assert get_body(shelf.read_text(aside)) == "old text\n"
+    assert strip_header(shelf.read_text(aside)) == "old text\n"
     assert shelf.read_raw_answer(aside) is not None
 
 
@@ -117,7 +117,7 @@ def test_killed_at_each_step_in_turn(
             if before != "nothing" or status == 0:
                 assert found is not None
             if found is not None and found.kind == "full_text":
-                assert get_body(shelf.read_text(found)) in {"old text\n", "new text\n"}
+                assert strip_header(shelf.read_text(found)) in {"old text\n", "new text\n"}
                 assert shelf.read_raw_answer(found) is not None
             if before == "preprint":
                 assert_aside(shelf, about.ids)
@@ -191,7 +191,9 @@ def test_what_was_overtaken_leaves_the_deletion_that_overtook_it(
 
     with Shelf(shelf.folder) as other:
         assert other.find_text(about.ids)
-        monkeypatch.setattr(other._stock, "finish_changes", lambda: None)  # the deletion waits
+        monkeypatch.setattr(
+            other._stock, "finish_announced_changes", lambda: None
+        )  # the deletion waits
         monkeypatch.setattr(Catalogue, "announce_change", announced)
         shelf.save_abstract(about, ())
     assert shelf.count_papers()["papers"] == 1

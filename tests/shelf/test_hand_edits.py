@@ -9,7 +9,7 @@ import pytest
 
 from tests.shelf.papers import assert_consistent, paper, save
 from utils.model.identifiers import Ids
-from utils.shelf import Shelf, get_body
+from utils.shelf import Shelf, strip_header
 
 
 def test_an_edited_file_is_served_as_it_is_now(shelf: Shelf) -> None:
@@ -20,7 +20,7 @@ def test_an_edited_file_is_served_as_it_is_now(shelf: Shelf) -> None:
     assert new is not None
     assert new.sha256 != old.sha256
     assert new.attempts == old.attempts
-    assert get_body(shelf.read_text(new)) == "words\nand my notes\n"
+    assert strip_header(shelf.read_text(new)) == "words\nand my notes\n"
     assert_consistent(shelf)
 
 

@@ -140,7 +140,9 @@ def turn_into_older_version(shelf: Shelf) -> None:
     with shelf._catalogue.open_transaction() as connection:
         sections = "json_insert(line, '$.sections', json_array('methods', 'results'))"
         connection.execute(f"UPDATE papers SET line = {sections} || char(10)")
-        stamps = f"{shelf._writer.index.get_fingerprint().partition(' ')[0]} 12:34:56 22 columns"
+        stamps = (
+            f"{shelf._writer.index.describe_file_state().partition(' ')[0]} 12:34:56 22 columns"
+        )
         shelf._catalogue.set_fact("index_state", stamps)
 
 

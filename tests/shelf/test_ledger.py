@@ -45,7 +45,7 @@ def states(ledger: Ledger) -> list[str]:
 
 
 def test_a_new_ledger_lists_what_was_asked_for(ledger: Ledger) -> None:
-    assert ledger.list_pending() == [1, 2, 3]
+    assert ledger.list_pending_papers() == [1, 2, 3]
     assert [(row.number, row.asked, row.paper.ids) for row in ledger.read_outcomes()] == [
         (number, asked, ids) for number, (asked, ids) in enumerate(LIST, 1)
     ]
@@ -88,7 +88,7 @@ def test_what_a_deleted_ledger_left_behind_is_not_taken_for_the_new_ones(path: P
 
 def test_notes_are_kept_once(ledger: Ledger) -> None:
     for _ in range(2):
-        ledger.add_note("the search was cut short")
+        ledger.add_job_note("the search was cut short")
     assert ledger.read_job().notes == ("the search was cut short",)
 
 
@@ -102,7 +102,7 @@ def test_odd_letters_are_kept_as_far_as_they_can_be(path: Path) -> None:
 
 def test_a_paper_ends_once(ledger: Ledger) -> None:
     about = paper(pmid="1", doi="10.1000/a")
-    ledger.record_paper(1, about)
+    ledger.store_paper_record(1, about)
     ledger.record_paper_result(1, stored(about), "c" * 64, "", "")
     ledger.record_failure(1, "not_found", "too late")
     ledger.record_paper_result(
@@ -128,7 +128,7 @@ def test_every_state_is_counted_once(ledger: Ledger) -> None:
     )
     ledger.record_failure(3, "no_identifier", "It has none.")
     assert ledger.read_job().counts == JobCounts(3, full_text=1, abstract=1, failed=1)
-    assert ledger.list_pending() == []
+    assert ledger.list_pending_papers() == []
     assert [row.reason for row in ledger.read_outcomes()] == ["", "paywall", "no_identifier"]
 
 
@@ -138,7 +138,7 @@ def test_many_threads_may_end_papers(path: Path) -> None:
 
         def work(start: int) -> None:
             for number in range(start, 201, 4):
-                ledger.record_paper(number, paper(pmid=str(number)))
+                ledger.store_paper_record(number, paper(pmid=str(number)))
                 ledger.record_attempts(number, [Attempt("pmc_cloud", "not_offered")])
                 ledger.record_failure(number, "not_found", "Nobody knows it.")
 
@@ -169,7 +169,7 @@ def test_attempts_are_told_in_order_with_all_they_say(ledger: Ledger) -> None:
 def test_attempts_belong_to_the_round_they_were_made_in(ledger: Ledger) -> None:
     ledger.record_attempts(1, [Attempt("publisher", "paywall")])
     ledger.record_failure(1, "paywall", "For sale.")
-    assert ledger.reopen_by_outcome("failed") == 1
+    assert ledger.reopen_papers_by_outcome("failed") == 1
     assert ledger.list_attempts(1) == []
     ledger.record_attempts(1, [Attempt("publisher", "captcha")])
     assert [attempt.outcome for attempt in ledger.list_attempts(1)] == ["captcha"]
@@ -180,25 +180,25 @@ def test_attempts_belong_to_the_round_they_were_made_in(ledger: Ledger) -> None:
 
 def test_two_names_turn_out_to_be_one_paper(ledger: Ledger) -> None:
     both = paper(pmid="1", doi="10.1000/b")
-    assert ledger.record_paper(1, both) is None
-    assert ledger.record_paper(2, both) == 1
-    assert ledger.list_pending() == [1, 3]
+    assert ledger.store_paper_record(1, both) is None
+    assert ledger.store_paper_record(2, both) == 1
+    assert ledger.list_pending_papers() == [1, 3]
     assert [row.number for row in ledger.read_outcomes()] == [1, 3]
     job = ledger.read_job()
     assert (job.counts.requested, job.duplicates) == (2, 1)
 
 
 def test_to_know_the_same_again_makes_no_duplicate_of_itself(ledger: Ledger) -> None:
-    assert ledger.record_paper(1, paper(pmid="1")) is None
-    assert ledger.record_paper(1, paper(pmid="1", doi="10.1000/a")) is None
-    assert ledger.get_paper(1) == paper(pmid="1", doi="10.1000/a")
-    assert ledger.get_paper(2) is None
+    assert ledger.store_paper_record(1, paper(pmid="1")) is None
+    assert ledger.store_paper_record(1, paper(pmid="1", doi="10.1000/a")) is None
+    assert ledger.get_paper_record(1) == paper(pmid="1", doi="10.1000/a")
+    assert ledger.get_paper_record(2) is None
 
 
 def test_papers_that_contradict_each_other_are_kept_apart(ledger: Ledger) -> None:
-    assert ledger.record_paper(1, paper(pmid="1", doi="10.1000/a")) is None
-    assert ledger.record_paper(2, paper(pmid="1", doi="10.1000/b")) is None
-    assert ledger.list_pending() == [1, 2, 3]
+    assert ledger.store_paper_record(1, paper(pmid="1", doi="10.1000/a")) is None
+    assert ledger.store_paper_record(2, paper(pmid="1", doi="10.1000/b")) is None
+    assert ledger.list_pending_papers() == [1, 2, 3]
 
 
 # -- once more -------------------------------------------------------------------------------
@@ -207,9 +207,9 @@ def test_papers_that_contradict_each_other_are_kept_apart(ledger: Ledger) -> Non
 @pytest.fixture
 def over(ledger: Ledger) -> Ledger:
     """A full text, an abstract behind a paywall that met a captcha first, and a failure."""
-    ledger.record_paper(1, paper(pmid="1"))
+    ledger.store_paper_record(1, paper(pmid="1"))
     ledger.record_paper_result(1, stored(paper(pmid="1")), "c" * 64, "", "")
-    ledger.record_paper(2, paper(doi="10.1000/b"))
+    ledger.store_paper_record(2, paper(doi="10.1000/b"))
     ledger.record_attempts(2, [Attempt("publisher", "captcha"), Attempt("jina", "paywall")])
     ledger.record_paper_result(
         2, stored(paper(doi="10.1000/b"), "abstract"), "d" * 64, "paywall", "For sale."
@@ -233,13 +233,13 @@ def over(ledger: Ledger) -> Ledger:
     ],
 )
 def test_what_is_opened_again(over: Ledger, which: str, opened: list[int]) -> None:
-    assert over.reopen_by_outcome(which) == len(opened)
-    assert over.list_pending() == opened
+    assert over.reopen_papers_by_outcome(which) == len(opened)
+    assert over.list_pending_papers() == opened
     assert bool(over.read_job().ended_at) == (not opened)
 
 
 def test_an_opened_paper_has_no_end_any_more(over: Ledger) -> None:
-    over.reopen_by_outcome("abstract")
+    over.reopen_papers_by_outcome("abstract")
     row = list(over.read_outcomes())[1]
     assert (row.state, row.file, row.sha256, row.reason, row.ended_at) == ("pending", *[""] * 4)
     over.record_failure(2, "could_not_tell", "PubMed is down.")
@@ -247,28 +247,28 @@ def test_an_opened_paper_has_no_end_any_more(over: Ledger) -> None:
 
 
 def test_a_paper_opened_again_is_no_duplicate_of_itself(over: Ledger) -> None:
-    over.reopen_by_outcome("abstract")
-    assert over.record_paper(2, paper(doi="10.1000/b", pmid="2")) is None
+    over.reopen_papers_by_outcome("abstract")
+    assert over.store_paper_record(2, paper(doi="10.1000/b", pmid="2")) is None
 
 
 # -- new hits --------------------------------------------------------------------------------
 
 
 def test_only_what_is_new_is_added(over: Ledger) -> None:
-    over.add_hits([("PMID 1", Ids(pmid="1")), ("PMID 9", Ids(pmid="9"))], hits=4)
-    assert over.list_pending() == [4]
+    over.add_search_hits([("PMID 1", Ids(pmid="1")), ("PMID 9", Ids(pmid="9"))], hits=4)
+    assert over.list_pending_papers() == [4]
     job = over.read_job()
     assert (job.counts.requested, job.hits, job.duplicates, job.ended_at) == (4, 4, 0, "")
 
 
 def test_what_is_known_by_another_name_is_not_new(ledger: Ledger) -> None:
-    ledger.record_paper(2, paper(doi="10.1000/b", pmid="2"))
-    ledger.add_hits([("PMID 2", Ids(pmid="2"))], hits=3)
-    assert ledger.list_pending() == [1, 2, 3]
+    ledger.store_paper_record(2, paper(doi="10.1000/b", pmid="2"))
+    ledger.add_search_hits([("PMID 2", Ids(pmid="2"))], hits=3)
+    assert ledger.list_pending_papers() == [1, 2, 3]
 
 
 def test_nothing_new_leaves_the_job_ended(over: Ledger) -> None:
-    over.add_hits([("PMID 1", Ids(pmid="1"))], hits=3)
+    over.add_search_hits([("PMID 1", Ids(pmid="1"))], hits=3)
     assert over.read_job().ended_at
 
 
@@ -347,10 +347,10 @@ def test_a_ledger_that_another_process_holds_is_not_to_be_deleted(
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreFailed, match="locked") as failure:
-            ledger.add_note("a remark")
+            ledger.add_job_note("a remark")
     assert "wait" in failure.value.hint
     assert "delete" not in failure.value.hint
-    ledger.add_note("a remark")
+    ledger.add_job_note("a remark")
 
 
 def test_another_version_is_not_read(ledger: Ledger, path: Path) -> None:

@@ -153,7 +153,7 @@ def test_a_text_that_names_another_doi_of_that_file_name_is_not_taken(
 def test_an_abstract_that_names_another_pmid_is_not_taken(folder: Path, shelf: Shelf) -> None:
     (folder / "pmid_7_abstract.txt").write_text(ABSTRACT, encoding="utf-8")
     assert shelf.find_text(Ids(pmid="7")) is None
-    assert shelf.find_by_file("pmid_7_abstract") is None
+    assert shelf.find_paper_by_file("pmid_7_abstract") is None
 
 
 def test_only_the_name_that_led_to_a_file_is_believed(folder: Path, shelf: Shelf) -> None:
@@ -281,7 +281,7 @@ def test_a_file_is_found_by_its_name_before_anybody_asked_by_identifier(
     folder: Path, shelf: Shelf
 ) -> None:
     (folder / "pmid_33239918.txt").write_text(JINA, encoding="utf-8")
-    found = shelf.find_by_file("pmid_33239918")
+    found = shelf.find_paper_by_file("pmid_33239918")
     assert found is not None
     assert found.paper.ids == Ids(pmid="33239918")
 

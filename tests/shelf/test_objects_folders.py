@@ -82,7 +82,7 @@ def test_objects_wait_for_a_text_deleted_by_hand(shelf: Shelf) -> None:
 def test_a_killed_writer_leaves_no_folder_behind(shelf: Shelf, monkeypatch) -> None:
     furnish(abstract(shelf, pmid="7"))
     monkeypatch.setattr(
-        "utils.shelf.reconciliation.Reconciler.finish_changes", lambda *_, **__: None
+        "utils.shelf.reconciliation.Reconciler.finish_announced_changes", lambda *_, **__: None
     )
     save(shelf, paper(pmid="7"))
     assert folders(shelf) == ["pmid_7_abstract.files"]

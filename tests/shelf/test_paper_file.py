@@ -11,8 +11,8 @@ from utils.shelf.paper_file import (
     NO_ABSTRACT,
     build_abstract_file,
     build_full_text_file,
-    get_body,
-    parse_file,
+    parse_paper_file,
+    strip_header,
 )
 from utils.system.plain_text import clean_text
 
@@ -60,7 +60,7 @@ def test_an_abstract_says_what_it_is() -> None:
     assert "Full text was not available" in text
     nothing = build_abstract_file(stored(replace(paper(pmid="7"), abstract=" "), "abstract"))
     assert NO_ABSTRACT in nothing
-    found = parse_file(nothing)
+    found = parse_paper_file(nothing)
     assert found is not None
     assert found.paper.abstract == ""
 
@@ -72,7 +72,7 @@ def test_a_retraction_is_the_very_first_line() -> None:
         build_abstract_file(stored(about, "abstract")),
     ):
         assert text.startswith("RETRACTED: this paper was retracted")
-        found = parse_file(text)
+        found = parse_paper_file(text)
         assert found is not None
         assert found.paper.retracted
 
@@ -104,7 +104,7 @@ def test_no_title_breaks_or_forges_the_header(title: str) -> None:
             else build_abstract_file(whole)
         )
         text.encode()
-        found = parse_file(text)
+        found = parse_paper_file(text)
         assert found is not None
         assert found.ids == about.ids
         bare = kind == "abstract" and not clean_text(title).strip()
@@ -121,7 +121,9 @@ def test_no_title_breaks_or_forges_the_header(title: str) -> None:
 
 def test_values_come_back_as_they_were() -> None:
     title = "Effect of <i>BRCA1</i> &lt; &amp;amp; p<0.05 — naïve Größe 中文 \u200dنیم‌فاصله"
-    found = parse_file(build_full_text_file(stored(replace(paper(pmid="7"), title=title)), "x"))
+    found = parse_paper_file(
+        build_full_text_file(stored(replace(paper(pmid="7"), title=title)), "x")
+    )
     assert found is not None
     assert found.paper.title == title
 
@@ -129,18 +131,18 @@ def test_values_come_back_as_they_were() -> None:
 def test_a_body_may_hold_rules_and_headers_of_its_own() -> None:
     body = "---\n\n- Title: other\n- Kind: abstract\n\n---\n\nmore\n"
     text = build_full_text_file(stored(paper(pmid="7")), body)
-    assert get_body(text) == body
-    assert get_body(text.replace("\n", "\r\n")) == body  # saved by an editor on Windows
+    assert strip_header(text) == body
+    assert strip_header(text.replace("\n", "\r\n")) == body  # saved by an editor on Windows
 
 
 @pytest.mark.parametrize(
     "text", ["", "x", "Title: x\nPMID: 7\n\n---\n\nx", "- Title: x\n\n---\n\nx", "\n\n---\n\n"]
 )
 def test_what_others_wrote_is_not_taken_for_ours(text: str) -> None:
-    assert parse_file(text) is None
-    assert get_body(text) == text
+    assert parse_paper_file(text) is None
+    assert strip_header(text) == text
 
 
 def test_breaks_of_every_kind_stay_breaks_in_the_text() -> None:
     text = build_full_text_file(stored(paper(pmid="7")), "a\r\nb\rc\x0cd\u2028e\tf\xadg\x00")
-    assert get_body(text) == "a\nb\nc\nd\ne\tfg\n"
+    assert strip_header(text) == "a\nb\nc\nd\ne\tfg\n"

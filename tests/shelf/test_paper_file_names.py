@@ -3,12 +3,14 @@
 import pytest
 
 from utils.model.identifiers import Ids
-from utils.shelf.paper_file import add_hash, build_stem, parse_file_name, to_safe_name
+from utils.shelf.paper_file import append_short_hash, build_file_stem, parse_file_name, to_safe_name
 
 
 def test_plain_dois_are_named_as_the_older_program_did() -> None:
-    assert build_stem(Ids(doi="10.1016/S0140-6736(20)30183-5")) == "10.1016_s0140-6736(20)30183-5"
-    assert build_stem(Ids(doi="10.1000/a:b/c")) == "10.1000_a_b_c"
+    assert (
+        build_file_stem(Ids(doi="10.1016/S0140-6736(20)30183-5")) == "10.1016_s0140-6736(20)30183-5"
+    )
+    assert build_file_stem(Ids(doi="10.1000/a:b/c")) == "10.1000_a_b_c"
 
 
 HARD = [
@@ -23,7 +25,9 @@ HARD = [
 def test_what_a_system_would_stumble_over_is_replaced_and_marked(text: str) -> None:
     name = to_safe_name(text)
     assert name != text
-    assert name == add_hash(name.rpartition("-")[0], text)  # the mark is the text's own hash
+    assert name == append_short_hash(
+        name.rpartition("-")[0], text
+    )  # the mark is the text's own hash
     assert len(name) <= 200
     assert name.isascii()
     assert not set(name) & set('<>:"/\\|?*')

@@ -12,7 +12,7 @@ from tests.world import World
 from utils import Library
 from utils.model.identifiers import Ids
 from utils.model.paper import StoredPaper
-from utils.shelf import Shelf, get_body
+from utils.shelf import Shelf, strip_header
 
 ROUTES = ["pmc_cloud", "publisher_html", "unpaywall_pdf", "arxiv"]
 
@@ -58,7 +58,9 @@ def test_every_kind_of_kept_bytes_gives_its_text_again(
     found = library.shelf.find_text(stored.paper.ids)
     assert found is not None
     assert found.kind == "full_text"
-    assert get_body(Path(found.path).read_text(encoding="utf-8")) == get_body(before.decode())
+    assert strip_header(Path(found.path).read_text(encoding="utf-8")) == strip_header(
+        before.decode()
+    )
 
 
 def test_blocks_that_were_never_written_are_found(library: Library, world: World) -> None:
@@ -173,11 +175,12 @@ def test_a_harvest_counts_files_and_not_entries(library: Library, world: World) 
     harvest = library.harvest(names)
     list(harvest)
     assert harvest.job().counts.full_text == 2
-    for file in harvest.ledger.list_files().values():
+    for file in harvest.ledger.list_paper_files().values():
         (library.shelf.folder / file).unlink()
     list(harvest)
     assert harvest.job().counts.full_text == 2
     assert all(
-        (library.shelf.folder / file).is_file() for file in harvest.ledger.list_files().values()
+        (library.shelf.folder / file).is_file()
+        for file in harvest.ledger.list_paper_files().values()
     )
     assert library.shelf.count_papers()["full_text"] == 2

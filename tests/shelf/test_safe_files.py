@@ -33,7 +33,7 @@ def test_a_copy_never_leaves_the_shelf(shelf: Shelf, tmp_path: Path, wanted: str
     (shelf.folder / "loop").symlink_to(shelf.folder / "loop")
     before = sorted(shelf.folder.rglob("*"))
     with pytest.raises(BadRequest) as refused:
-        shelf.copy_to(stored, wanted)
+        shelf.copy_text_to(stored, wanted)
     assert refused.value.hint
     with pytest.raises(BadRequest):
         shelf.resolve_copy_path(wanted)
@@ -45,12 +45,12 @@ def test_a_copy_is_written_where_it_was_asked_for(shelf: Shelf) -> None:
     stored = save(shelf, paper(pmid="7"))
     text = shelf.read_text(stored)
     for wanted in ("mine.txt", "review/one.md", str(shelf.folder / "two.md")):
-        path = shelf.copy_to(stored, wanted)
+        path = shelf.copy_text_to(stored, wanted)
         assert path.read_text(encoding="utf-8") == text
         assert path.is_relative_to(shelf.folder)
-        assert shelf.copy_to(stored, wanted) == path  # again is no error
-    assert shelf.copy_to(stored, "pmid_7.txt") == Path(stored.path)
-    assert shelf.find_by_file("mine") == stored  # a copy is the same paper
+        assert shelf.copy_text_to(stored, wanted) == path  # again is no error
+    assert shelf.copy_text_to(stored, "pmid_7.txt") == Path(stored.path)
+    assert shelf.find_paper_by_file("mine") == stored  # a copy is the same paper
     shelf.rebuild_catalogue()
     assert shelf.count_papers()["papers"] == 1
     assert shelf.find_text(Ids(pmid="7")) == stored
@@ -59,21 +59,21 @@ def test_a_copy_is_written_where_it_was_asked_for(shelf: Shelf) -> None:
 def test_a_copy_never_replaces_anything(shelf: Shelf) -> None:
     one, two = save(shelf, paper(pmid="7")), save(shelf, paper(pmid="8"))
     with pytest.raises(BadRequest, match="another paper"):
-        shelf.copy_to(one, "pmid_8.txt")
+        shelf.copy_text_to(one, "pmid_8.txt")
     with pytest.raises(BadRequest, match="another paper"):
-        shelf.copy_to(one, "PMID_8.txt")  # the same file on Windows and macOS
+        shelf.copy_text_to(one, "PMID_8.txt")  # the same file on Windows and macOS
     (shelf.folder / "notes.txt").write_text("mine", encoding="utf-8")
     (shelf.folder / "folder.txt").mkdir()
     for taken in ("notes.txt", "folder.txt"):
         with pytest.raises(BadRequest, match="holds something else"):
-            shelf.copy_to(one, taken)
+            shelf.copy_text_to(one, taken)
     assert (shelf.folder / "notes.txt").read_text(encoding="utf-8") == "mine"
     assert shelf.find_text(Ids(pmid="8")) == two
 
 
 def test_a_copy_named_like_another_paper_does_not_pass_for_it(shelf: Shelf) -> None:
     one = save(shelf, paper(pmid="7"))
-    shelf.copy_to(one, "pmid_9.txt")
+    shelf.copy_text_to(one, "pmid_9.txt")
     assert shelf.find_text(Ids(pmid="9")) is None
     nine = save(shelf, paper(pmid="9"), "the ninth")
     assert Path(nine.path).name != "pmid_9.txt"
@@ -84,7 +84,7 @@ def test_only_names_are_looked_up_as_files(shelf: Shelf, tmp_path: Path) -> None
     (tmp_path / "pmid_1.txt").write_text("x " * 500, encoding="utf-8")
     save(shelf, paper(pmid="7"))
     for name in ("../pmid_1", "../pmid_1.txt", str(tmp_path / "pmid_1.txt"), ".papershelf", "a\0"):
-        assert shelf.find_by_file(name) is None
+        assert shelf.find_paper_by_file(name) is None
 
 
 def test_a_reader_sees_the_old_file_or_the_new_one(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from utils.model.identifiers import Ids
 from utils.model.paper import Attempt, Author, Media, Notice, Verdict
 from utils.model.verdicts import MEANINGS
 from utils.readers import READER_MODULES, READER_VERSIONS
-from utils.shelf import Shelf, get_body
+from utils.shelf import Shelf, strip_header
 
 NONE: list[Attempt] = []
 
@@ -34,8 +34,8 @@ NONE: list[Attempt] = []
 def test_looking_creates_nothing(shelf: Shelf) -> None:
     assert shelf.find_text(Ids(pmid="1")) is None
     assert shelf.find_text(Ids()) is None
-    assert shelf.find_by_file("pmid_1.txt") is None
-    assert shelf.find_by_file("é" * 300) is None
+    assert shelf.find_paper_by_file("pmid_1.txt") is None
+    assert shelf.find_paper_by_file("é" * 300) is None
     assert shelf.list_papers() == (0, [])
     assert shelf.count_papers()["papers"] == 0
     assert not shelf.folder.exists()
@@ -51,8 +51,8 @@ def test_a_saved_paper_is_found_by_every_name(shelf: Shelf) -> None:
     assert saved.paper == about
     assert saved.attempts == tuple(tries)
     assert (saved.source, saved.via, saved.license) == ("PMC", "pmc_cloud", "CC BY")
-    assert shelf.find_by_file("10.1038_nature12345") == saved
-    assert shelf.find_by_file("10.1038_nature12345.txt") == saved
+    assert shelf.find_paper_by_file("10.1038_nature12345") == saved
+    assert shelf.find_paper_by_file("10.1038_nature12345.txt") == saved
     assert_consistent(shelf)
 
 
@@ -116,7 +116,7 @@ def test_a_partial_text_never_replaces_a_whole_one(shelf: Shelf) -> None:
     save(shelf, about, "part", verdict="partial")
     whole = save(shelf, about, "the whole")
     assert save(shelf, about, "part", verdict="partial").sha256 == whole.sha256
-    assert get_body(shelf.read_text(whole)) == "the whole\n"
+    assert strip_header(shelf.read_text(whole)) == "the whole\n"
 
 
 def test_an_abstract_with_text_is_not_replaced_by_one_without(shelf: Shelf) -> None:
@@ -180,7 +180,7 @@ def test_two_dois_that_share_a_file_name_do_not(shelf: Shelf) -> None:
     assert len(set(texts(shelf))) == 3
     for doi, stored in zip(dois, saved, strict=True):
         assert shelf.find_text(Ids(doi=doi)) == stored
-        assert get_body(shelf.read_text(stored)) == f"text of {doi}\n"
+        assert strip_header(shelf.read_text(stored)) == f"text of {doi}\n"
     assert_consistent(shelf)
 
 
@@ -254,7 +254,7 @@ def test_a_retraction_learnt_later_is_written_into_the_file(shelf: Shelf) -> Non
     stored = shelf.save_abstract(about, NONE)
     assert stored.kind == "full_text"
     assert shelf.read_text(stored).startswith("RETRACTED:")
-    assert get_body(shelf.read_text(stored)) == "the text\n"
+    assert strip_header(shelf.read_text(stored)) == "the text\n"
     assert_consistent(shelf)
 
 
@@ -297,7 +297,7 @@ def test_a_retraction_learnt_about_a_stored_paper_is_written_into_the_file(
 ) -> None:
     about = paper(pmid="7")
     stored = save(shelf, about) if kind == "full_text" else shelf.save_abstract(about, NONE)
-    body = get_body(shelf.read_text(stored))
+    body = strip_header(shelf.read_text(stored))
     types = ("Retracted Publication",)
     learnt = shelf.add_metadata(
         stored, replace(paper(pmid="7", doi="10.1/a"), publication_types=types)
@@ -305,7 +305,7 @@ def test_a_retraction_learnt_about_a_stored_paper_is_written_into_the_file(
     text = shelf.read_text(learnt)
     assert text.startswith("RETRACTED:")
     assert "- DOI: 10.1/a\n" in text
-    assert get_body(text) == body
+    assert strip_header(text) == body
     assert shelf.find_text(Ids(doi="10.1/a")) == learnt
     assert shelf.count_papers()["retracted"] == 1
     assert_consistent(shelf)
@@ -330,7 +330,7 @@ def test_what_a_hand_wrote_stays_when_a_retraction_is_learnt(shelf: Shelf) -> No
     learnt = shelf.add_metadata(stored, replace(paper(pmid="7"), notices=(Notice("retraction"),)))
     text = shelf.read_text(learnt)
     assert text.startswith("RETRACTED:")
-    assert get_body(text) == "the text\nand my notes\n"
+    assert strip_header(text) == "the text\nand my notes\n"
     kept = shelf.read_raw_answer(learnt)
     assert kept is not None
     assert not kept.ours
@@ -366,12 +366,12 @@ def test_halves_of_surrogate_pairs_are_survived_everywhere(shelf: Shelf) -> None
     assert shelf.add_metadata(stored, replace(about, ids=Ids(pmid="7"), volume=odd)).paper.volume
     assert shelf.find_text(Ids(doi=f"10.1/{odd}")) is None
     assert shelf.find_text(Ids(doi="10.1/\udce9")) is None
-    assert shelf.find_by_file(f"{odd}.txt") is None
+    assert shelf.find_paper_by_file(f"{odd}.txt") is None
     assert shelf.list_papers(text=odd)[0] == shelf.list_papers(journal="x\ufffdy")[0] == 2
     assert shelf.list_papers(journal=odd)[0] == 2
     assert shelf.quarantine_content(Ids(doi=f"10.1/{odd}"), sent, "captcha", odd).is_file()
     with pytest.raises(BadRequest, match="usable"):
-        shelf.copy_to(stored, "\udce9.txt")
+        shelf.copy_text_to(stored, "\udce9.txt")
     assert_consistent(shelf)
 
 

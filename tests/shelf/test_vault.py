@@ -11,7 +11,7 @@ from tests.shelf.papers import BODY, document, dump, fetched, index, paper, save
 from utils.errors import StoreFailed
 from utils.model.identifiers import Ids
 from utils.model.paper import Notice, Paper
-from utils.shelf import Shelf, get_body
+from utils.shelf import Shelf, strip_header
 from utils.shelf.conversion import ADDED, EDITED, FOREIGN, TAKEN
 from utils.system import bodies, safe_files
 
@@ -45,9 +45,9 @@ def front_matter(path: Path) -> dict[str, object]:
 
 def convert_all(shelf: Shelf, form: str) -> dict[str, str]:
     """Convert every text; return why texts kept their form."""
-    files = shelf.verdicts.list_files("full_text", "abstract", "record", "rejected")
+    files = shelf.verdicts.list_text_files("full_text", "abstract", "record", "rejected")
     told = {file: shelf.convert_text(file, form) for file in files if not file.endswith(form)}  # type: ignore[arg-type]
-    for file in shelf.verdicts.list_files("full_text", "abstract", "record", "rejected"):
+    for file in shelf.verdicts.list_text_files("full_text", "abstract", "record", "rejected"):
         shelf.refresh_note(file)
     return {file: reason for file, reason in told.items() if reason}
 
@@ -65,7 +65,7 @@ def test_a_note_reads_as_the_text_file_would(vault: Shelf, shelf: Shelf) -> None
 def test_text_files_are_as_they_were(shelf: Shelf) -> None:
     text = Path(save(shelf, CITED).path).read_text(encoding="utf-8")
     assert text.startswith("- Title: On cells\n- Authors: ")
-    assert get_body(text) == BODY.strip("\n") + "\n"
+    assert strip_header(text) == BODY.strip("\n") + "\n"
 
 
 def test_an_abstract_becomes_a_note_and_gives_way_to_the_full_text(vault: Shelf) -> None:
@@ -93,7 +93,7 @@ def test_a_paper_keeps_the_form_of_its_file(shelf: Shelf, tmp_path: Path) -> Non
 @pytest.mark.parametrize("name", ["10.1000_cited", "10.1000_cited.md", "10.1000_cited.txt"])
 def test_a_note_is_found_by_its_name_in_any_form(vault: Shelf, name: str) -> None:
     stored = save(vault, CITED)
-    found = vault.find_by_file(name)
+    found = vault.find_paper_by_file(name)
     assert found is not None
     assert found.path == stored.path
 
@@ -175,8 +175,10 @@ def test_a_note_that_was_cut_is_made_again(vault: Shelf) -> None:
 
 def test_a_copy_has_the_form_that_its_name_asks_for(vault: Shelf) -> None:
     stored = save(vault, CITED)
-    assert vault.copy_to(stored, "copy.txt").read_text(encoding="utf-8") == vault.read_text(stored)
-    assert vault.copy_to(stored, "copy.md").read_bytes() == Path(stored.path).read_bytes()
+    assert vault.copy_text_to(stored, "copy.txt").read_text(encoding="utf-8") == vault.read_text(
+        stored
+    )
+    assert vault.copy_text_to(stored, "copy.md").read_bytes() == Path(stored.path).read_bytes()
 
 
 # -- links between papers --------------------------------------------------------------------

@@ -88,7 +88,7 @@ def test_killed_at_each_step_of_a_pdf(
             if linked:
                 shelf.store_source_pdf(stored)
             else:
-                shelf.add_pdf(stored, fetched(PDF, media="pdf"))
+                shelf.store_pdf(stored, fetched(PDF, media="pdf"))
 
         status = die_in(folder, monkeypatch, at, lambda: keep(Shelf(folder)))  # noqa: B023
         with Shelf(folder) as shelf:

@@ -20,7 +20,7 @@ from utils.curation.mcp_host_files import write_changes
 from utils.errors import BadRequest, StoreFailed
 from utils.model.identifiers import Ids
 from utils.shelf import Shelf
-from utils.shelf.paper_file import build_stem
+from utils.shelf.paper_file import build_file_stem
 from utils.system import safe_files
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -73,7 +73,7 @@ def test_reviews_and_exports_are_not_named_after_devices(name, tmp_path):
 
 
 def test_identifiers_that_differ_in_case_only_never_share_a_file():
-    one, other = build_stem(Ids(doi="10.1000/AbC")), build_stem(Ids(doi="10.1000/aBc"))
+    one, other = build_file_stem(Ids(doi="10.1000/AbC")), build_file_stem(Ids(doi="10.1000/aBc"))
     assert one == other == one.lower()  # a DOI ignores case: one paper, one file
 
 
@@ -133,7 +133,7 @@ def test_a_name_with_accents_is_found_however_it_is_spelled(shelf, stored, typed
     (shelf.folder / name).write_bytes(Path(one.path).read_bytes())
     Path(one.path).unlink()
     shelf.rebuild_catalogue()
-    found = shelf.find_by_file(unicodedata.normalize(typed, "größe.txt"))
+    found = shelf.find_paper_by_file(unicodedata.normalize(typed, "größe.txt"))
     assert found is not None
     assert found.paper.ids.pmid == "7"
 

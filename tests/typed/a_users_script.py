@@ -9,9 +9,9 @@ from typing import assert_type
 
 import utils
 from utils import Ids, Library, Paper, PaperError, StoredPaper
-from utils.corpus.search import Answer
+from utils.corpus.search import PassageAnswer
 from utils.download.download import Download
-from utils.entrez.datasets.sql_query import ResultPage
+from utils.entrez.datasets.sql_query import SqlResultPage
 from utils.harvest.jobs import Harvest
 from utils.mirror.pubmed import MirrorProgress
 from utils.model.job import JobCounts
@@ -82,10 +82,12 @@ def citing(library: Library) -> list[str]:
 
 
 def a_field(library: Library) -> None:
-    assert_type(library.corpus.find("weight loss", top_k=5), Answer)
+    assert_type(library.corpus.find("weight loss", top_k=5), PassageAnswer)
     library.corpus.find("weight loss", by="colour")  # type: ignore[arg-type]
     library.corpus.sync("glp1", "GLP-1 AND obesity", days=5)  # type: ignore[call-arg]
-    assert_type(library.datasets.query("clinvar_1a2b3c4d", "SELECT 1", max_results=5), ResultPage)
+    assert_type(
+        library.datasets.query("clinvar_1a2b3c4d", "SELECT 1", max_results=5), SqlResultPage
+    )
     library.datasets.query("clinvar_1a2b3c4d", "SELECT 1", rows=5)  # type: ignore[call-arg]
 
 

@@ -57,7 +57,7 @@ def add(commands: Commands) -> None:
 
 
 def _adopt_folder(args: argparse.Namespace, library: Library) -> int:
-    from ..curation.adoption_journal import DONE, write_table
+    from ..curation.adoption_journal import DONE, write_adoption_table
 
     adoption = library.upkeep.adopt(
         args.folder,
@@ -85,7 +85,7 @@ def _adopt_folder(args: argparse.Namespace, library: Library) -> int:
     _note_counts(Counter(one.state for one in results))
     if args.output or not args.dry_run:
         table = args.output or library.settings.papers_dir / TABLE
-        write_table(table, results)
+        write_adoption_table(table, results)
         print_note(f"Every file, and what to type about it: {table}")
     return 0 if all(one.state in {*DONE, "ready"} for one in results) else NO_FULL_TEXT
 

@@ -181,7 +181,7 @@ def _learn_names(args: argparse.Namespace, library: Library) -> int:
 
 
 def _find_passages(args: argparse.Namespace, library: Library) -> int:
-    from ..corpus.local_model import describe_missing_package
+    from ..corpus.local_model import explain_missing_fastembed
     from ..model.passage import Filters
 
     filters = Filters(
@@ -211,7 +211,7 @@ def _find_passages(args: argparse.Namespace, library: Library) -> int:
         others = (f"{one_line(one.term)} = {one_line(one.other)}" for one in answer.wordings)
         print_note(f"Also asked: {'; '.join(others)} (not with --no-widen)")
     # What could be installed is told once, by `doctor` and `stats`; here with --verbose.
-    missing = "" if args.verbose else describe_missing_package()
+    missing = "" if args.verbose else explain_missing_fastembed()
     print_warnings(one for one in answer.warnings if not (missing and missing in one))
     return 0
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from ..curation.inbox import InboxResult
     from ..harvest.jobs import Harvest
     from ..library import Library
-    from ..lists.pasted import Entry
+    from ..lists.pasted import ListEntry
     from ..model.job import Job, JobSearch
     from ..reports import CorpusLock
     from ..sources import Query
@@ -267,7 +267,7 @@ def _describe_search(search: JobSearch) -> str:
 
 class _RequestedPapers(NamedTuple):
     queries: list[Query]
-    lists: dict[str, list[Entry]]
+    lists: dict[str, list[ListEntry]]
     title: str
 
 
@@ -400,15 +400,17 @@ def _run_demo(args: argparse.Namespace, library: Library) -> int:
 
 
 def _show_plan(args: argparse.Namespace, library: Library) -> int:
-    from ..lists.pasted import Entry
+    from ..lists.pasted import ListEntry
 
     asked = _RequestedPapers([], {}, "")
     if args.lock:
-        entries = [Entry(str(paper.ids), paper.ids) for paper in _read_lock_file(args.lock).papers]
+        entries = [
+            ListEntry(str(paper.ids), paper.ids) for paper in _read_lock_file(args.lock).papers
+        ]
         asked.lists[args.lock.name] = entries
     elif args.job:
         rows = library.harvest(job_id=args.job).ledger.read_outcomes()
-        entries = [Entry(row.asked, row.paper.ids) for row in rows if row.state == "pending"]
+        entries = [ListEntry(row.asked, row.paper.ids) for row in rows if row.state == "pending"]
         asked.lists[args.job] = entries
     else:
         asked = _parse_request(args)

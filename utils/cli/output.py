@@ -25,7 +25,7 @@ from .wrapping import fit_terminal
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ..lists.pasted import Entry
+    from ..lists.pasted import ListEntry
 
 _OPTIONS = {
     **dict.fromkeys(("max_results", "max_papers", "max_rows", "max_records", "top_k"), "--limit"),
@@ -172,10 +172,10 @@ class QueryOrLists(NamedTuple):
     """A query, or papers by the files that list the papers."""
 
     query: str
-    lists: dict[str, list[Entry]]
+    lists: dict[str, list[ListEntry]]
 
     @property
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[ListEntry]:
         """The papers of all lists."""
         return [entry for entries in self.lists.values() for entry in entries]
 
@@ -196,12 +196,12 @@ def read_arguments(words: Sequence[str], *, excluded_too: bool = True) -> QueryO
     BadRequest
         A file is not there or holds no papers, or words of both kinds are mixed.
     """
-    from ..lists.pasted import Entry, build_no_identifier_error
+    from ..lists.pasted import ListEntry, build_no_identifier_error
     from ..model.identifiers import Ids
     from ..plugins import find_list_reader
     from ..settings import load_settings
 
-    lists: dict[str, list[Entry]] = {}
+    lists: dict[str, list[ListEntry]] = {}
     others: list[str] = []
     for word in words or ("-",):
         if reader := find_list_reader(word):
@@ -211,7 +211,7 @@ def read_arguments(words: Sequence[str], *, excluded_too: bool = True) -> QueryO
             lists.setdefault(name, []).extend(_read_entries(word, name, excluded_too))
         elif (ids := Ids.maybe(word)) or _IDENTIFIER_PATTERN.fullmatch(word):
             # A word that only looks like an identifier is a slip, and is named with the rest.
-            lists.setdefault(TYPED_LIST, []).append(Entry(word, ids))
+            lists.setdefault(TYPED_LIST, []).append(ListEntry(word, ids))
         elif _FILE_PATTERN.fullmatch(word):
             raise build_unreadable_error(Path(word))
         else:
@@ -239,7 +239,7 @@ def _is_existing_path(word: str) -> bool:
     return os.path.exists(word)  # noqa: PTH110 - for which a question too long for a path is none
 
 
-def _read_entries(word: str, name: str, excluded_too: bool) -> list[Entry]:
+def _read_entries(word: str, name: str, excluded_too: bool) -> list[ListEntry]:
     try:
         if word != "-":
             with Path(word).open("rb") as file:
@@ -255,7 +255,7 @@ def _read_entries(word: str, name: str, excluded_too: bool) -> list[Entry]:
         raise build_unreadable_error(Path(word), error) from None
 
 
-def _parse_list(data: bytes, name: str, excluded_too: bool) -> list[Entry]:
+def _parse_list(data: bytes, name: str, excluded_too: bool) -> list[ListEntry]:
     """Return the papers of a list; papers that screeners excluded only on request."""
     from ..lists.decisions import has_screening_decisions, read_included_papers
     from ..lists.references import read_file_entries

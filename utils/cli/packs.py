@@ -23,7 +23,7 @@ from .output import (
 
 if TYPE_CHECKING:
     from ..library import Library
-    from ..lists.pasted import Entry
+    from ..lists.pasted import ListEntry
     from ..packs import Pack
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*", re.I)
@@ -89,7 +89,7 @@ def _write_pack(args: argparse.Namespace, library: Library) -> int:
     return NO_FULL_TEXT if pack.missing else 0
 
 
-def read_named_papers(words: list[str]) -> tuple[str | dict[str, list[Entry]], str]:
+def read_named_papers(words: list[str]) -> tuple[str | dict[str, list[ListEntry]], str]:
     """Return the name of a harvest or review, or lists by their names, and their title."""
     from ..model.identifiers import Ids
 

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from ..curation.reading import Reading
     from ..download.download import Download
     from ..library import Library
-    from ..lists.pasted import Entry
+    from ..lists.pasted import ListEntry
     from ..model.identifiers import Ids
 _FILTERS = (
     *("text", "kind", "journal", "job_id", "has_pdf", "author", "license", "verdict"),
@@ -286,7 +286,7 @@ def _list_papers(args: argparse.Namespace, library: Library) -> int:
     for stored in page:
         pdf = library.shelf.pdfs.find_pdf(stored)
         path = str(pdf.path) if pdf else ""
-        if problem := library.shelf.pdfs.find_problem(stored):
+        if problem := library.shelf.pdfs.find_pdf_problem(stored):
             print_warnings([f"The PDF of {stored.paper.ids}: {problem}"])
         print_answer(
             _to_paper_row(stored, path) if args.json else _format_paper(stored, path), args.json
@@ -316,7 +316,7 @@ def _format_paper(stored: StoredPaper, pdf: str) -> str:
     return f"{head}{description}\n  {paths}"
 
 
-def read_entries(arguments: Sequence[str]) -> list[Entry]:
+def read_entries(arguments: Sequence[str]) -> list[ListEntry]:
     """Return the papers among *arguments*; ``-``, or no argument, means standard input.
 
     Raises
@@ -332,7 +332,7 @@ def read_entries(arguments: Sequence[str]) -> list[Entry]:
     from ..model.identifiers import Ids
     from ..plugins import find_list_reader
 
-    entries: list[Entry] = []
+    entries: list[ListEntry] = []
     for word in arguments or ["-"]:
         if word != "-":
             is_file = len(word) < _PATH_MAX_CHARS and Path(word).is_file()

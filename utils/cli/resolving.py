@@ -25,7 +25,7 @@ from .progress import show_count
 
 if TYPE_CHECKING:
     from ..library import Library
-    from ..lists.pasted import Entry
+    from ..lists.pasted import ListEntry
     from ..search.resolve import Resolution
 
 _TABLES = {".csv": ",", ".tsv": "\t"}
@@ -112,7 +112,7 @@ def _choose_exit_status(found: Sequence[Resolution]) -> int:
 
 
 def _write_list(
-    path: Path, entries: Sequence[Entry], found: Sequence[Resolution], library: Library
+    path: Path, entries: Sequence[ListEntry], found: Sequence[Resolution], library: Library
 ) -> None:
     """Write the completed list: database records where the paper is known, or the list's own."""
     known = dict(library.references.records(dict.fromkeys(one.ids for one in found if one.ids)))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..library import Library
     from ..review import Review
     from ..review.ranking import Ranking
-    from ..review.updating import Update
+    from ..review.updating import ReviewUpdate
 
 _MAX_ROWS = 40  # of a table on the screen
 _STAGE_LABELS = {
@@ -172,7 +172,9 @@ def _update_review(args: argparse.Namespace, library: Library) -> int:
     return NO_FULL_TEXT if done.silent else 0
 
 
-def _format_update(review: Review, done: Update, *, again: bool, quiet: bool) -> Iterator[str]:
+def _format_update(
+    review: Review, done: ReviewUpdate, *, again: bool, quiet: bool
+) -> Iterator[str]:
     """Yield an update's results as a table; records of the first update are only counted."""
     from ..review.updating import CHANGE_LABELS
 

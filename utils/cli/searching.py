@@ -35,9 +35,9 @@ from .output import (
 
 if TYPE_CHECKING:
     from ..library import Library
-    from ..lists.pasted import Entry
+    from ..lists.pasted import ListEntry
     from ..model.paper import Paper, SearchResult
-    from ..search.search import FoundPaper, Gathered, SourceAnswer
+    from ..search.search import FoundPaper, MergedSearch, SourceAnswer
 
 _WAIT_S, _LONG_WAIT_S = 14.0, 90.0  # a site that rejects a request is retried within the latter
 _SOURCES = ("pubmed", "europepmc", "arxiv", "semantic_scholar", "openalex", "all", "mirror")
@@ -212,7 +212,7 @@ def _ask_pubmed(args: argparse.Namespace, library: Library) -> SearchResult:
     return library.pubmed.search_ligand_receptor(*args.query, **options)
 
 
-def _note_sources(gathered: Gathered) -> None:
+def _note_sources(gathered: MergedSearch) -> None:
     for answer in gathered.asked:
         print_note(_format_source(answer))
         print_warnings(f"{answer.source}: {warning}" for warning in answer.warnings)
@@ -327,7 +327,7 @@ def _print_citations(args: argparse.Namespace, library: Library) -> int:
     return combine_statuses(statuses)
 
 
-def _parse_cited_paper(entry: Entry) -> str | Ids:
+def _parse_cited_paper(entry: ListEntry) -> str | Ids:
     """Return a list's paper; for arXiv, with the version that the list names."""
     version = find_arxiv_version(entry.asked) if entry.ids.arxiv else ""
     return f"arXiv:{entry.ids.arxiv}v{version}" if version else entry.ids

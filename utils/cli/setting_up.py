@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 from ..command_line import ROOT, command_line
 from ..curation.installation import (
-    check_values,
     describe_update,
     get_journal_file,
     get_settings_file,
     plan_settings_change,
+    require_valid_settings,
 )
 from ..curation.mcp_host_files import (
     FileChange,
@@ -123,7 +123,7 @@ def _parse_values(args: argparse.Namespace) -> dict[str, str]:
         values["PUBMED_EMAIL"] = args.email
     if folder := args.folder or args.papers_dir:
         values["PAPERS_DIR"] = str(Path(folder).expanduser().absolute())
-    check_values(values)
+    require_valid_settings(values)
     return values
 
 
@@ -153,7 +153,7 @@ def _ask_valid(
         if name == "PAPERS_DIR":
             answer = str(Path(answer).expanduser().absolute())
         try:
-            check_values({name: answer})
+            require_valid_settings({name: answer})
         except BadRequest as error:
             print_note(error.text)
         else:

@@ -22,8 +22,8 @@ from .output import NO_FULL_TEXT, pluralize, print_answer, print_note, read_argu
 
 if TYPE_CHECKING:
     from ..library import Library
-    from ..lists.pasted import Entry
-    from ..review.snowball import Candidate, Snowball
+    from ..lists.pasted import ListEntry
+    from ..review.snowball import CitationCandidate, Snowball
     from ..search.citation_indexes import Direction
 
 _COLUMNS = ("papers", "round", "pmid", "doi", "title", "year", "journal", "led_to_by", "indexes")
@@ -152,7 +152,7 @@ def _note_indexes(found: Snowball) -> None:
         print_note(f"  … and {rest:,} more; to write all of them: --unmatched FILE")
 
 
-def _read_entries(words: Sequence[str], library: Library) -> list[Entry]:
+def _read_entries(words: Sequence[str], library: Library) -> list[ListEntry]:
     """Return the entries of lists; a word that is not an identifier is an unknown review."""
     asked = read_arguments(words)
     if asked.query and len(words) == 1:
@@ -163,7 +163,7 @@ def _read_entries(words: Sequence[str], library: Library) -> list[Entry]:
     return asked.entries
 
 
-def _fetch_papers(entries: Sequence[Entry], library: Library) -> list[Paper]:
+def _fetch_papers(entries: Sequence[ListEntry], library: Library) -> list[Paper]:
     """Return the papers of a list, with their records where known."""
     known = dict(library.references.records(entry.ids for entry in entries if entry.ids))
     made = []
@@ -173,7 +173,7 @@ def _fetch_papers(entries: Sequence[Entry], library: Library) -> list[Paper]:
     return [paper for paper in made if paper.ids or paper.title]
 
 
-def _to_candidate_row(one: Candidate) -> dict[str, Any]:
+def _to_candidate_row(one: CitationCandidate) -> dict[str, Any]:
     paper = one.paper
     return {
         "papers": len(one.seeds),
@@ -188,7 +188,7 @@ def _to_candidate_row(one: Candidate) -> dict[str, Any]:
     }
 
 
-def _format_candidate(one: Candidate) -> str:
+def _format_candidate(one: CitationCandidate) -> str:
     name = one.paper.title or str(one.paper.ids)
     return f"{len(one.seeds):>4}  {one_line(name)[:120]}  {one.paper.ids or ''}".rstrip()
 

@@ -260,10 +260,10 @@ def _show_hosts(args: argparse.Namespace, settings: Settings) -> int:
 
 def note_due_audit(library: Library) -> None:
     """Note once that an audit is due after an update of the judges."""
-    if due := library.shelf.verdicts.count_unjudged():
-        from ..shelf.verdicts import describe_unjudged
+    if due := library.shelf.verdicts.count_unjudged_texts():
+        from ..shelf.verdicts import describe_unjudged_texts
 
-        print_note(f"{describe_unjudged(due)}: {command_line('shelf audit')}")
+        print_note(f"{describe_unjudged_texts(due)}: {command_line('shelf audit')}")
 
 
 def describe_text(stored: StoredPaper) -> str:

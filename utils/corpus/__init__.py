@@ -3,7 +3,7 @@
 `sync` follows PubMed, `index` cuts and embeds changed texts, `search` finds passages, `quality`
 scores papers, and `quotations` checks quotations. Records, checkpoints and passages are stored in
 SQL (`database`): inside the shelf by default, or in PostgreSQL if ``DATABASE_URL`` names one.
-`collect_stats` counts the contents of a corpus, and the texts that are out of date.
+`collect_corpus_stats` counts the contents of a corpus, and the texts that are out of date.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .index import IndexProgress
     from .local_model import Reranker
     from .quotations import Quotation
-    from .search import Answer, By
+    from .search import By, PassageAnswer
     from .stored_records import CorpusCounts, SyncResult
     from .sync import Progress
 
@@ -53,7 +53,7 @@ class Corpus:
     >>> library.corpus.find("weight loss after one year").hits[0].text   # doctest: +SKIP
     """
 
-    more = SYNC_ADVICE
+    empty_search_advice = SYNC_ADVICE
     """Advice to a user who found nothing: the command that adds more to search."""
 
     def __init__(self, settings: Settings, web: Web, shelf: Shelf) -> None:
@@ -67,7 +67,7 @@ class Corpus:
         """The database of records, checkpoints and passages."""
         from .database import CorpusDatabase
 
-        return CorpusDatabase.of(self.settings, self.shelf.folder)
+        return CorpusDatabase.from_settings(self.settings, self.shelf.folder)
 
     @shared_property
     def embedder(self) -> Embedder | None:
@@ -96,8 +96,8 @@ class Corpus:
             shown=lambda papers: collect_shared_facts(papers, database),
         )
 
-    def recent_counts(self) -> CorpusCounts:
-        """Return the counts, at most ten seconds old, because counting a million rows is slow."""
+    def get_recent_counts(self) -> CorpusCounts:
+        """Return counts of records and passages, at most ten seconds old; counting is slow."""
         now = time.monotonic()
         known = self._counted
         if known is None or now - known[0] > _COUNTS_MAX_AGE_S or not known[1].passages:
@@ -150,13 +150,13 @@ class Corpus:
         wait_s: float | None = None,
         waiting: Callable[[str], None] | None = None,
     ) -> Iterator[IndexProgress]:
-        """Split changed texts into passages and embed them; see `.index.index_corpus`."""
+        """Split changed texts into passages and embed the passages; see `.index.index_corpus`."""
         from .index import index_corpus
 
         return index_corpus(self, everything=everything, wait_s=wait_s, waiting=waiting)
 
     def learn(self, file: Path) -> int:
-        """Import the names of journals and terms from a list of NLM's; return their number.
+        """Import names of journals and terms from one of NLM's lists; return the number of names.
 
         See `..readers.nlm_lists` for the lists and `.names` for their use.
         """
@@ -175,8 +175,8 @@ class Corpus:
         by: By = "both",
         pubmed_only: bool = False,
         widen: bool = True,
-    ) -> Answer:
-        """Find passages by words and by meaning; see `.search.find_passages`."""
+    ) -> PassageAnswer:
+        """Find passages that match a question by word or meaning; see `.search.find_passages`."""
         from .search import find_passages
 
         if filters.mesh:
@@ -194,19 +194,21 @@ class Corpus:
         )
 
     def verify_quote(self, text: str, paper: str = "") -> Quotation:
-        """Find a quotation, in one paper or anywhere; see `.quotations.verify_quotation`."""
-        from .quotations import verify_in_paper, verify_quotation
+        """Look for a quotation in one or all papers; see `.quotations.verify_quotation`."""
+        from .quotations import verify_quotation, verify_quotation_in_paper
 
-        return verify_in_paper(text, paper, self) if paper else verify_quotation(text, self)
+        return (
+            verify_quotation_in_paper(text, paper, self) if paper else verify_quotation(text, self)
+        )
 
     def stats(self) -> CorpusStats:
-        """Return the contents of the corpus and what is out of date; see `collect_stats`."""
-        return collect_stats(self)
+        """Return counts, and what is out of date; see `collect_corpus_stats`."""
+        return collect_corpus_stats(self)
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusStats:
-    """Counts of a corpus.
+    """Counts of a corpus, with warnings about parts that are out of date.
 
     ``kinds`` and ``years`` count the indexed papers (``papers``; year "" if unknown). Out of date
     are ``to_cut`` papers, which are new, changed or gone since the last indexing, and
@@ -230,8 +232,8 @@ class CorpusStats:
     warnings: tuple[str, ...] = ()
 
 
-def collect_stats(corpus: Corpus) -> CorpusStats:
-    """Count the contents of the corpus, and the texts that are out of date.
+def collect_corpus_stats(corpus: Corpus) -> CorpusStats:
+    """Count the records and passages of the corpus, and warn of texts that are out of date.
 
     This reads every record and every entry of the shelf's catalogue, but no text.
 
@@ -242,7 +244,7 @@ def collect_stats(corpus: Corpus) -> CorpusStats:
     """
     counts = corpus.database.count_rows()
     contents = corpus.finder.get_status()
-    model, trouble = _get_configured_model(corpus)
+    model, trouble = _describe_embedding_model(corpus)
     kinds: Counter[str] = Counter()
     years: Counter[str] = Counter()
     retracted = to_cut = indexed = 0
@@ -274,8 +276,8 @@ def collect_stats(corpus: Corpus) -> CorpusStats:
     )
 
 
-def _get_configured_model(corpus: Corpus) -> tuple[str, str]:
-    """Return the configured model, and the reason if the model cannot be used."""
+def _describe_embedding_model(corpus: Corpus) -> tuple[str, str]:
+    """Return the name of the embedding model, and the reason if the model is not usable."""
     embedder = corpus.embedder
     if embedder is None:
         return "", ""

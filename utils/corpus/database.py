@@ -52,11 +52,11 @@ from .schema import staged as _staged
 from .stored_records import (
     MARK_CHARS,
     STAGED,
-    Changes,
     Checkpoint,
     CorpusCounts,
     CorpusRecord,
     LivingRecords,
+    PassageChanges,
     RecordState,
     Source,
     UpsertResult,
@@ -69,11 +69,11 @@ from .stored_records import (
 )
 
 __all__ = [
-    "Changes",
     "Checkpoint",
     "CorpusCounts",
     "CorpusDatabase",
     "CorpusRecord",
+    "PassageChanges",
     "UpsertResult",
     "WatermarkMove",
     "day_to_timestamp",
@@ -87,12 +87,12 @@ _values = attrgetter(*_NAMES)
 
 
 class PassageTables(DatabaseConnections):
-    """The tables of passages, and of the digests of the texts from which passages were cut."""
+    """The tables of passages, and of the digest of each text that was split into passages."""
 
     def get_passages(self, uuids: Sequence[str]) -> dict[str, Passage]:
         """Return passages by UUID; unknown UUIDs are left out."""
         found: dict[str, Passage] = {}
-        with self.reading() as connection:
+        with self.open_reading() as connection:
             for some in split_into_batches(uuids):
                 query = select(_passages).where(_passages.c.uuid.in_(some))
                 found.update(
@@ -108,25 +108,25 @@ class PassageTables(DatabaseConnections):
 
     def get_passages_of_papers(self, papers: Sequence[str]) -> dict[str, dict[str, Passage]]:
         """Return the passages of papers, by paper and UUID."""
-        with self.reading() as connection:
+        with self.open_reading() as connection:
             return _read_passages_by_paper(connection, papers)
 
     def list_passages(self, after_uuid: str = "", limit: int = 1000) -> list[Passage]:
         """Return a page of all passages in order of UUID, starting after *after_uuid*."""
         query = select(_passages).where(_passages.c.uuid > after_uuid)
-        with self.reading() as connection:
+        with self.open_reading() as connection:
             found = _execute_as_mappings(connection, query.order_by(_passages.c.uuid).limit(limit))
             return [_to_passage(row) for row in found]
 
     def count_passages(self) -> int:
         """Return the number of passages."""
-        with self.reading() as connection:
+        with self.open_reading() as connection:
             return connection.execute(select(func.count()).select_from(_passages)).scalar_one()
 
     def get_sources(self, papers: Sequence[str]) -> dict[str, Source]:
-        """Return, by paper, the facts about the text from which its passages were cut."""
+        """Return, by paper, the facts about the text that was split into the paper's passages."""
         found: dict[str, Source] = {}
-        with self.reading() as connection:
+        with self.open_reading() as connection:
             for some in split_into_batches(papers):
                 rows = connection.execute(select(_sources).where(_sources.c.paper.in_(some)))
                 found.update((paper, Source(*source)) for paper, *source in rows)
@@ -134,13 +134,13 @@ class PassageTables(DatabaseConnections):
 
     def replace_passages(
         self, texts: Sequence[tuple[str, Source, Sequence[Passage]]]
-    ) -> list[Changes]:
-        """Replace the passages of several papers, all or nothing; see `Changes`.
+    ) -> list[PassageChanges]:
+        """Replace the passages of several papers, all or nothing; see `PassageChanges`.
 
         Each is a paper's key, the source of its text, and its passages. Only what differs is
         written. Of two with one UUID the last counts.
         """
-        with self.writing() as connection:
+        with self.open_writing() as connection:
             old = _read_passages_by_paper(connection, [paper for paper, _, _ in texts])
             differences = [
                 _compare_passages(old.get(paper, {}), passages) for paper, _, passages in texts
@@ -151,12 +151,12 @@ class PassageTables(DatabaseConnections):
 
     def store_sources(self, sources: Mapping[str, Source]) -> None:
         """Store new sources of papers whose passages are unchanged."""
-        with self.writing() as connection:
+        with self.open_writing() as connection:
             _store_sources(connection, sources)
 
     def count_indexed_papers(self) -> int:
         """Return the number of papers with passages."""
-        with self.reading() as connection:
+        with self.open_reading() as connection:
             return connection.execute(select(func.count()).select_from(_sources)).scalar_one()
 
     def list_papers_without_record(self) -> list[str]:
@@ -166,12 +166,12 @@ class PassageTables(DatabaseConnections):
         )
         living = exists().where(_records.c.pmid == number, _records.c.gone.is_(False))
         query = select(_sources.c.paper).where(~living).order_by(_sources.c.paper)
-        with self.reading() as connection:
+        with self.open_reading() as connection:
             return list(connection.execute(query).scalars())
 
     def delete_paper_passages(self, paper_key: str) -> list[str]:
         """Delete a paper's passages and digest; return the UUIDs of the passages."""
-        with self.writing() as connection:
+        with self.open_writing() as connection:
             uuids = list(_read_passages_by_paper(connection, [paper_key]).get(paper_key, {}))
             _delete_passages(connection, uuids)
             connection.execute(delete(_sources).where(_sources.c.paper == paper_key))
@@ -188,11 +188,11 @@ class _PassageDifference:
     moved: dict[str, Passage]
     same: int
 
-    def to_changes(self) -> Changes:
+    def to_changes(self) -> PassageChanges:
         """Return the counts of new, removed and unchanged passages."""
         fresh = [*self.added.values(), *self.changed.values()]
         kept = self.same + len(self.moved)
-        return Changes(fresh, self.removed, kept, list(self.moved.values()))
+        return PassageChanges(fresh, self.removed, kept, list(self.moved.values()))
 
 
 def _compare_passages(
@@ -329,7 +329,7 @@ class CorpusDatabase(PassageTables, NameTables):
             One has no PMID.
         """
         rows = [to_record_row(paper) for paper in papers]
-        with self.writing() as connection:
+        with self.open_writing() as connection:
             return upsert_records(connection, rows)
 
     def get_record(self, pmid: str) -> CorpusRecord | None:
@@ -340,7 +340,7 @@ class CorpusDatabase(PassageTables, NameTables):
         """Return records by PMID; missing records are left out."""
         numbers = [int(pmid) for pmid in pmids if pmid.isascii() and pmid.isdigit()]
         found: dict[str, CorpusRecord] = {}
-        with self.reading() as connection:
+        with self.open_reading() as connection:
             for some in split_into_batches([number for number in numbers if number < 2**31]):
                 query = select(_records).where(_records.c.pmid.in_(some))
                 for row in connection.execute(query).mappings():
@@ -361,7 +361,7 @@ class CorpusDatabase(PassageTables, NameTables):
         if unchanged:
             page = page.where(~_has_mark(unchanged))
         page = page.where(_records.c.pmid > after_pmid).order_by(_records.c.pmid).limit(limit)
-        with self.reading() as connection:
+        with self.open_reading() as connection:
             return list(map(RecordState._make, connection.execute(page).all()))
 
     def count_living_records(self, unchanged: str) -> LivingRecords:
@@ -369,42 +369,42 @@ class CorpusDatabase(PassageTables, NameTables):
         same = case((_has_mark(unchanged), 1), else_=0)
         counts = func.count(), func.count(_sources.c.paper), func.coalesce(func.sum(same), 0)
         query = select(*counts).select_from(_WITH_SOURCES).where(_records.c.gone.is_(False))
-        with self.reading() as connection:
+        with self.open_reading() as connection:
             return LivingRecords(*connection.execute(query).one())
 
     def list_member_pmids(self, query_key: str) -> list[str]:
         """Return the PMIDs that a query found so far, in numerical order."""
         query = select(_members.c.pmid).where(_members.c.query_key == query_key)
-        with self.reading() as connection:
+        with self.open_reading() as connection:
             return [str(pmid) for pmid in connection.execute(query.order_by("pmid")).scalars()]
 
     def count_rows(self) -> CorpusCounts:
         """Return the counts of all tables."""
 
-        def size(table: Table, *where: Any) -> Any:
+        def select_row_count(table: Table, *where: Any) -> Any:
             return select(func.count()).select_from(table).where(*where).scalar_subquery()
 
         query = select(
-            size(_records),
-            size(_records, _records.c.gone),
-            size(_records, _records.c.retracted),
-            size(_passages),
-            size(_sources),
-            size(_checkpoints),
+            select_row_count(_records),
+            select_row_count(_records, _records.c.gone),
+            select_row_count(_records, _records.c.retracted),
+            select_row_count(_passages),
+            select_row_count(_sources),
+            select_row_count(_checkpoints),
         )
-        with self.reading() as connection:
+        with self.open_reading() as connection:
             return CorpusCounts(*connection.execute(query).one())
 
     # -- checkpoints -------------------------------------------------------------------------
 
     def get_checkpoint(self, query_key: str) -> Checkpoint | None:
         """Return how far a query is synced; None before its first sync."""
-        with self.reading() as connection:
+        with self.open_reading() as connection:
             return read_checkpoint(connection, query_key)
 
     def list_checkpoints(self) -> list[Checkpoint]:
         """Return how far each query is synced, by key."""
-        with self.reading() as connection:
+        with self.open_reading() as connection:
             rows = connection.execute(select(_checkpoints).order_by("query_key")).mappings()
             return [Checkpoint(**row) for row in rows]
 
@@ -427,13 +427,13 @@ class CorpusDatabase(PassageTables, NameTables):
         if day > (today := utc_now()[: len(day)]):
             msg = f"{day} lies in the future: papers that come in until then would be left out."
             raise BadRequest(msg, f"Set the watermark to {today} or a day before it.")
-        with self.writing() as connection:
+        with self.open_writing() as connection:
             move_watermark(connection, query_key, day, manual=manual, by=by)
 
     def list_watermark_moves(self, query_key: str) -> list[WatermarkMove]:
         """Return every move of a watermark, oldest first."""
         query = select(_moves).where(_moves.c.query_key == query_key).order_by("number")
-        with self.reading() as connection:
+        with self.open_reading() as connection:
             rows = connection.execute(query).mappings()
             return [
                 WatermarkMove(**{k: v for k, v in row.items() if k != "number"}) for row in rows
@@ -480,14 +480,14 @@ def upsert_records(connection: Connection, rows: Sequence[Mapping[str, Any]]) ->
     for pmid, row in by_pmid.items():
         old = stored.get(pmid)
         if old is None:
-            new.append(_to_version_row(row, 1))
+            new.append(_add_version_columns(row, 1))
         elif old.lr and row["lr"] and row["lr"] < old.lr:
             warnings.append(f"PMID {pmid}: revised {row['lr']}, but {old.lr} is kept; skipped.")
         elif row["content_hash"] != old.content_hash or row["lr"] > old.lr:
             lr = max(row["lr"], old.lr)
-            changed.append(_to_version_row({**row, "lr": lr}, old.version + 1))
+            changed.append(_add_version_columns({**row, "lr": lr}, old.version + 1))
         elif old.gone or row["edat"] != old.edat:  # it is back as it was, or entered another day
-            changed.append(_to_version_row(row, old.version))
+            changed.append(_add_version_columns(row, old.version))
     if new:
         connection.execute(insert(_records), new)
     if changed:
@@ -526,7 +526,7 @@ def _read_record_versions(connection: Connection, pmids: Iterable[int]) -> dict[
     return found
 
 
-def _to_version_row(row: Mapping[str, Any], version: int) -> dict[str, Any]:
+def _add_version_columns(row: Mapping[str, Any], version: int) -> dict[str, Any]:
     return {**row, "version": version, "gone": False, "synced_at": utc_now()}
 
 

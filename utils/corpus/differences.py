@@ -79,14 +79,17 @@ _MAX_SHOWN_CHARS = 120  # characters of a difference that are shown
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Words of the quotation that differ, and the text's words there; either may be empty."""
+    """Words of a quotation that differ from the text, and the text's words; either may be empty."""
 
     kind: Kind
     quoted: str
     printed: str
 
     def __str__(self) -> str:
-        quoted, printed = _shorten_shown_words(self.quoted), _shorten_shown_words(self.printed)
+        quoted, printed = (
+            _shorten_words_for_display(self.quoted),
+            _shorten_words_for_display(self.printed),
+        )
         if self.kind == "stitched":
             return f"stitched: “{quoted}” stands elsewhere, {printed}"
         if not quoted:
@@ -155,7 +158,7 @@ def find_nearest_stretch(
     found = [_compare_quotation_part(part, wording, there) for part in parts]
     total = sum(size for *_, size in found) or 1
     spans = [span for span, _, same, _ in found if same]
-    start, end = _enclose_parts(spans, wording) if spans else (0, 0)
+    start, end = _get_enclosing_span(spans, wording) if spans else (0, 0)
     differences = [one for _, some, _, _ in found for one in some]
     likeness = sum(same for _, _, same, _ in found) / total
     pieces = ((start, end),)
@@ -175,7 +178,7 @@ def _fold_quotation_parts(quoted: FoldedQuotation) -> list[str]:
 def find_stitched_quotation(
     quoted: FoldedQuotation, text: str, wording: FoldedText
 ) -> NearestStretch | None:
-    """Return a match if *text* has every sentence, but not together as quoted; else None."""
+    """Return a match if *text* has every sentence, though not in sequence; else None."""
     parts = _fold_quotation_parts(quoted)
     sentences = [one.rstrip(".") for part in parts for one in _SENTENCE.split(part) if one]
     if len(sentences) < 2:
@@ -231,7 +234,7 @@ _Compared = tuple[Span, list[Difference], int, int]
 
 
 def _compare_quotation_part(part: str, wording: FoldedText, there: Sequence[_Token]) -> _Compared:
-    """Compare one part of a quotation with the text, and return the position and differences."""
+    """Compare one part of a quotation with the text; return its position and its differences."""
     ours = _split_tokens(part)
     near = _find_most_similar_stretch([token.key for token in ours], there)
     matcher = SequenceMatcher(
@@ -255,14 +258,14 @@ def _compare_quotation_part(part: str, wording: FoldedText, there: Sequence[_Tok
 
 def _drop_outlying_matches(same: list[Match]) -> list[Match]:
     """Drop short matches at either end that are far from the rest: they match by chance."""
-    while len(same) > 1 and _is_far_apart(same[0], same[1], same[0].size):
+    while len(same) > 1 and _are_matches_far_apart(same[0], same[1], same[0].size):
         same = same[1:]
-    while len(same) > 1 and _is_far_apart(same[-2], same[-1], same[-1].size):
+    while len(same) > 1 and _are_matches_far_apart(same[-2], same[-1], same[-1].size):
         same = same[:-1]
     return same
 
 
-def _is_far_apart(one: Match, other: Match, size: int) -> bool:
+def _are_matches_far_apart(one: Match, other: Match, size: int) -> bool:
     left_out = (other.b - one.b) - (other.a - one.a)
     return left_out > 4 * size
 
@@ -381,8 +384,10 @@ def _select_numbers(keys: Sequence[str]) -> list[str]:
 
 def _is_direction_reversed(ours: Sequence[str], theirs: Sequence[str]) -> bool:
     """Return whether the words point in opposite directions, by stems or by prefixes."""
-    up = _has_stem(ours, _INCREASE_STEMS) != _has_stem(theirs, _INCREASE_STEMS)
-    if up and _has_stem(ours, _DECREASE_STEMS) != _has_stem(theirs, _DECREASE_STEMS):
+    up = _has_word_with_stem(ours, _INCREASE_STEMS) != _has_word_with_stem(theirs, _INCREASE_STEMS)
+    if up and _has_word_with_stem(ours, _DECREASE_STEMS) != _has_word_with_stem(
+        theirs, _DECREASE_STEMS
+    ):
         return True
     pairs = [*product(ours, theirs), *product(theirs, ours)]
     return any(
@@ -392,18 +397,18 @@ def _is_direction_reversed(ours: Sequence[str], theirs: Sequence[str]) -> bool:
     )
 
 
-def _has_stem(keys: Sequence[str], stems: tuple[str, ...]) -> bool:
+def _has_word_with_stem(keys: Sequence[str], stems: tuple[str, ...]) -> bool:
     return any(key.startswith(stems) for key in keys)
 
 
-def _enclose_parts(spans: Sequence[Span], wording: FoldedText) -> Span:
-    """Return the range that covers all parts; only the first part if others are before it."""
+def _get_enclosing_span(spans: Sequence[Span], wording: FoldedText) -> Span:
+    """Return the span of all parts; only the first part's span if others precede the first part."""
     first = spans[0]
     end = max((span[1] for span in spans if span[0] >= first[0]), default=first[1])
     return wording.map_to_text(first[0], end)
 
 
-def _shorten_shown_words(words: str) -> str:
+def _shorten_words_for_display(words: str) -> str:
     return (
         words if len(words) <= _MAX_SHOWN_CHARS else f"{words[: _MAX_SHOWN_CHARS - 2].rstrip()} …"
     )

@@ -1,14 +1,16 @@
-"""The finder that needs no service: an index of words, a database and a file of vectors.
+"""The finder that needs no service: a word index, a database and a file of vectors.
 
-``words.db`` (`.embedded_schema`) holds terms and places, ``vectors-….f32`` (`.embedded_vectors`)
-the vectors. Any number of processes read while one writes; a writer that is killed loses what it
-had not committed, which `EmbeddedFinder.find_without_vectors` then names. A damaged file is set
-aside with an error, and made again by indexing.
+``words.db`` (`.embedded_schema`) stores terms and positions, ``vectors-….f32``
+(`.embedded_vectors`) the vectors. Any number of processes read while one process writes. A killed
+writer loses only uncommitted changes; `EmbeddedFinder.find_uuids_without_vectors` then lists the
+affected passages.
+A damaged file is renamed and reported as an error, and the next indexing rebuilds it.
 
-The index of words is tantivy (`.word_index`), a search engine, in a folder beside ``words.db``. It
-commits by itself, before the database does. A passage that the database lacks (the indexing was
-killed in between) is not found, since every number is looked up in the database, and is replaced
-when its number is put again.
+The word index is kept by the search engine tantivy (`.word_index`) in a folder next to
+``words.db``. It commits separately, before the database. If a process is killed between the two
+commits, the word index contains passages that the database lacks. Searches ignore such passages,
+because every number is looked up in the database, and a passage stored later under the same number
+replaces them.
 """
 
 from __future__ import annotations
@@ -28,15 +30,15 @@ from ..system.safe_files import disk_errors, inherit_group_rights, make_folder
 from .embedded_schema import (
     FORMAT,
     HINT,
-    About,
-    Entry,
+    FilterFacts,
     IndexDatabase,
     PassageTerms,
-    convert_stored_words,
+    WordIndexEntry,
+    convert_words_to_terms,
     get_index_fact,
-    has_tables,
-    increment_stamp,
-    iterate_entries,
+    has_index_tables,
+    increment_change_stamp,
+    iterate_word_index_entries,
     set_index_facts,
     to_json_list,
 )
@@ -55,10 +57,10 @@ from .word_index import (
     TERMS,
     add_unscored_conditions,
     build_filter_queries,
-    build_index_schema,
     build_terms_query,
+    build_word_index_schema,
     join_weighted_terms,
-    open_index,
+    open_word_index,
 )
 
 if TYPE_CHECKING:
@@ -97,17 +99,17 @@ class EmbeddedFinder:
 
     def prepare_for_model(self, model: str, dim: int) -> None:
         """Create or verify the files; delete the vectors of another model."""
-        with self._write_transaction() as db:
+        with self._open_write_transaction() as db:
             known = (get_index_fact(db, "model"), get_index_fact(db, "dim"))
             if model and known != (model, dim):
-                self._vectors.delete_all(db, increment_stamp(db))
+                self._vectors.delete_all_vectors(db, increment_change_stamp(db))
                 set_index_facts(db, model=model, dim=dim)
             self._vectors.verify_checksums(db)
             if get_index_fact(db, "format") < FORMAT:
-                convert_stored_words(db)
-            if not self._has_current_word_index(db) or not self._open_word_index(db).has_at_least(
-                get_index_fact(db, "passages")
-            ):
+                convert_words_to_terms(db)
+            if not self._has_current_word_index(db) or not self._open_word_index(
+                db
+            ).has_enough_passages(get_index_fact(db, "passages")):
                 self._rebuild_word_index(db)
 
     def store_passages(self, passages: Sequence[Passage], vectors: Vectors | None) -> None:
@@ -118,7 +120,7 @@ class EmbeddedFinder:
         InvariantFailed
             The vectors are not those of the model this was prepared for.
         """
-        with self._write_transaction() as db:
+        with self._open_write_transaction() as db:
             rows = (
                 None
                 if vectors is None
@@ -127,7 +129,7 @@ class EmbeddedFinder:
             latest = {passage.uuid: at for at, passage in enumerate(passages)}
             if not latest:
                 return
-            stamp = increment_stamp(db)
+            stamp = increment_change_stamp(db)
             first = None
             if rows is not None:
                 first = self._vectors.append_vectors(db, rows[list(latest.values())])
@@ -135,15 +137,15 @@ class EmbeddedFinder:
             self._write_passages(db, dict(zip(latest, kept, strict=True)), stamp, first)
             self._vectors.compact_if_sparse(db)
 
-    def remove(self, uuids: Sequence[str]) -> None:
+    def delete_passages(self, uuids: Sequence[str]) -> None:
         """Delete passages; unknown UUIDs are ignored."""
-        with self._write_transaction() as db:
+        with self._open_write_transaction() as db:
             known = list(_find_stored_passages(db, uuids).values())
             if not known:
                 return
             numbers = to_json_list([each.number for each in known])
             self._open_word_index(db).delete_passages([each.number for each in known])
-            stamp = increment_stamp(db)
+            stamp = increment_change_stamp(db)
             dead = [(each.row, stamp) for each in known if each.row is not None]
             db.executemany("INSERT INTO dead VALUES (?, ?)", dead)
             set_index_facts(db, passages=get_index_fact(db, "passages") - len(known))
@@ -165,7 +167,7 @@ class EmbeddedFinder:
             The vector is of another width than those of the passages.
         """
 
-        def read(db: sqlite3.Connection) -> list[PassageHit]:
+        def search_in_transaction(db: sqlite3.Connection) -> list[PassageHit]:
             terms, depth = to_query_terms(query), get_candidate_limit(limit)
             words = (
                 self._open_word_index(db).search(terms, max(WORD_SEARCH_DEPTH, limit), filters)
@@ -178,8 +180,8 @@ class EmbeddedFinder:
                 query_vector = to_query_vector(vector, get_index_fact(db, "dim"))
                 view = self._vectors.open_view(db)
                 near = dict(
-                    view.find_nearest(
-                        query_vector, depth, self._vectors.find_allowed_abouts(db, filters)
+                    view.find_nearest_passages(
+                        query_vector, depth, self._vectors.find_allowed_filter_facts(db, filters)
                     )
                 )
                 near |= view.compute_cosines(query_vector, _find_vector_rows(db, first))
@@ -189,12 +191,12 @@ class EmbeddedFinder:
             names = _add_passage_keys(db, by_words), _add_passage_keys(db, list(near.items()))
             return fuse_scores(*names, share, limit)
 
-        return self._read_consistently(read, [])
+        return self._read_consistently(search_in_transaction, [])
 
-    def find_without_vectors(self, uuids: Sequence[str]) -> set[str]:
+    def find_uuids_without_vectors(self, uuids: Sequence[str]) -> set[str]:
         """Return the UUIDs without a vector, or, before a model was prepared, the unknown UUIDs."""
 
-        def read(db: sqlite3.Connection) -> set[str]:
+        def find_in_transaction(db: sqlite3.Connection) -> set[str]:
             wanted = bool(get_index_fact(db, "model"))
             held = {
                 uuid
@@ -203,19 +205,19 @@ class EmbeddedFinder:
             }
             return set(uuids) - held
 
-        return self._read_consistently(read, set(uuids))
+        return self._read_consistently(find_in_transaction, set(uuids))
 
     def get_status(self) -> FinderStatus:
         """Return the counts of passages and vectors; fast enough for every search."""
 
-        def read(db: sqlite3.Connection) -> FinderStatus:
+        def count_in_transaction(db: sqlite3.Connection) -> FinderStatus:
             (dead,) = db.execute("SELECT count(*) FROM dead").fetchone()
             passages, vectors = get_index_fact(db, "passages"), get_index_fact(db, "rows") - dead
             return FinderStatus(
                 passages, vectors, get_index_fact(db, "model"), get_index_fact(db, "dim")
             )
 
-        return self._read_consistently(read, FinderStatus(0, 0))
+        return self._read_consistently(count_in_transaction, FinderStatus(0, 0))
 
     def close(self) -> None:
         """Close the files."""
@@ -224,7 +226,7 @@ class EmbeddedFinder:
         self._words = None
 
     @contextmanager
-    def _write_transaction(self) -> Iterator[sqlite3.Connection]:
+    def _open_write_transaction(self) -> Iterator[sqlite3.Connection]:
         files = (-1, "")
         try:
             with self._database.open_writing() as db:
@@ -235,12 +237,12 @@ class EmbeddedFinder:
                 last = get_index_fact(db, "generation"), get_index_fact(db, "words")
         except DamagedVectors as error:
             self._vectors.close()
-            raise self._set_vectors_aside(files[0], error) from error
+            raise self._move_damaged_vectors_aside(files[0], error) from error
         except BaseException:
             self._vectors.close()  # it may know rows that were never committed
             raise
         if last != files:
-            self._delete_old_files(*last)
+            self._delete_outdated_files(*last)
 
     def _read_consistently(
         self, read: Callable[[sqlite3.Connection], _Found], absent: _Found
@@ -250,31 +252,31 @@ class EmbeddedFinder:
         while True:
             try:
                 with self._database.open_reading() as db:
-                    if db is None or not has_tables(db):
+                    if db is None or not has_index_tables(db):
                         return absent
                     if self._has_current_word_index(db):
                         before, generation = generation, get_index_fact(db, "generation")
                         return read(db)
                 with (
-                    self._write_transaction()
+                    self._open_write_transaction()
                 ):  # an older version's index, which is made again here
                     pass
             except DamagedVectors as error:
                 self._vectors.close()
                 if before == generation:
-                    raise self._set_vectors_aside(generation, error) from error
+                    raise self._move_damaged_vectors_aside(generation, error) from error
 
-    def _set_vectors_aside(self, generation: int, error: DamagedVectors) -> StoreFailed:
-        """Set a damaged vector file aside; return the error that reports this."""
+    def _move_damaged_vectors_aside(self, generation: int, error: DamagedVectors) -> StoreFailed:
+        """Rename a damaged vector file; return the error that reports the damage."""
         with self._database.open_writing() as db:
             aside = ""
             if get_index_fact(db, "generation") == generation:  # else another process did
-                self._vectors.delete_all(db, increment_stamp(db))
+                self._vectors.delete_all_vectors(db, increment_change_stamp(db))
                 aside = self._vectors.move_damaged_file_aside(generation).name
         msg = f"The vectors were damaged ({error}) and are set aside as {aside}; words still work."
         return StoreFailed(msg, HINT, file=str(self.folder / aside))
 
-    def _delete_old_files(self, generation: int, words: str) -> None:
+    def _delete_outdated_files(self, generation: int, words: str) -> None:
         self._vectors.delete_other_generations(generation)
         prefixes = (PREFIX, *_OLDER_PREFIXES)
         for folder in (one for name in prefixes for one in self.folder.glob(f"{name}*/")):
@@ -299,9 +301,12 @@ class EmbeddedFinder:
         texts = dict(
             _read_passage_terms(db, to_json_list([each.number for each in known.values()]))
         )
-        abouts = {uuid: About.from_passage(passage) for uuid, passage in passages.items()}
-        numbers = {about: _get_or_add_about(db, about) for about in dict.fromkeys(abouts.values())}
-        last = _find_highest_number(db)
+        abouts = {uuid: FilterFacts.from_passage(passage) for uuid, passage in passages.items()}
+        numbers = {
+            about: _get_or_create_filter_facts_id(db, about)
+            for about in dict.fromkeys(abouts.values())
+        }
+        last = _get_highest_passage_number(db)
         rows, entries, dead = [], [], []
         for at, (uuid, passage) in enumerate(passages.items()):
             old = known.get(uuid)
@@ -311,7 +316,7 @@ class EmbeddedFinder:
             elif old and old.row is not None:
                 dead.append((old.row, stamp))
             number = old.number if old else (last := last + 1)
-            entry = Entry(number, PassageTerms.from_passage(passage), abouts[uuid])
+            entry = WordIndexEntry(number, PassageTerms.from_passage(passage), abouts[uuid])
             about = numbers[entry.about]
             rows.append((number, uuid, passage.paper, passage.digest, about, stamp, row))
             # Words come before vectors, which need not have them indexed a second time.
@@ -329,9 +334,9 @@ class EmbeddedFinder:
         """Rebuild the word index from the terms in the database."""
         if get_index_fact(db, "passages"):
             log.warning("Making the index of words in %s again.", self.folder)
-        name = f"{PREFIX}{get_index_fact(db, 'generation')}-{increment_stamp(db)}"
+        name = f"{PREFIX}{get_index_fact(db, 'generation')}-{increment_change_stamp(db)}"
         self._words = WordIndex(self.folder / name)
-        self._words.rebuild(iterate_entries(db))
+        self._words.rebuild(iterate_word_index_entries(db))
         db.execute("DROP TABLE IF EXISTS words")  # older versions' FTS5
         set_index_facts(db, words=name)
 
@@ -346,7 +351,7 @@ _NEW_ABOUT = """INSERT INTO abouts (year, journal, types, kind, retracted)
 
 
 class _StoredPassage(NamedTuple):
-    """A stored passage: its number, digest, filter facts and vector row."""
+    """A stored passage: its number, digest, number of its filter facts, and vector row."""
 
     number: int
     digest: str
@@ -385,12 +390,12 @@ def _find_vector_rows(db: sqlite3.Connection, numbers: Sequence[int]) -> dict[in
     return dict(db.execute(query, (to_json_list(numbers),)).fetchall())
 
 
-def _get_or_add_about(db: sqlite3.Connection, about: About) -> int:
+def _get_or_create_filter_facts_id(db: sqlite3.Connection, about: FilterFacts) -> int:
     found = db.execute(_ABOUT, about).fetchone()
     return int(found[0] if found else db.execute(_NEW_ABOUT, about).lastrowid or 0)
 
 
-def _find_highest_number(db: sqlite3.Connection) -> int:
+def _get_highest_passage_number(db: sqlite3.Connection) -> int:
     """Return the highest passage number ever used; numbers are not reused."""
     found = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'passages'").fetchone()
     return int(found[0]) if found else 0
@@ -412,17 +417,17 @@ class WordIndex:
         self.name = folder.name
         self._index: tantivy.Index | None = None
 
-    def add_passages(self, entries: Sequence[Entry]) -> None:
+    def add_passages(self, entries: Sequence[WordIndexEntry]) -> None:
         """Add passages, replacing those with the same number."""
-        self._write_entries([entry.number for entry in entries], entries)
+        self._replace_entries([entry.number for entry in entries], entries)
 
     def delete_passages(self, numbers: Sequence[int]) -> None:
         """Delete passages."""
-        self._write_entries(numbers, ())
+        self._replace_entries(numbers, ())
 
     def search(self, terms: Sequence[str], limit: int, filters: Filters) -> list[tuple[int, float]]:
         """Return the numbers of passages with any of the terms, best first by BM25."""
-        with self._explain_errors():
+        with self._convert_to_store_failed():
             index = self._open_index()
             index.reload()
             searcher = index.searcher()
@@ -433,21 +438,21 @@ class WordIndex:
             pairs = zip(numbers, found, strict=True)
             return [(int(number or 0), float(score)) for number, (score, _) in pairs]
 
-    def has_at_least(self, passages: int) -> bool:
+    def has_enough_passages(self, passages: int) -> bool:
         """Return whether the index is readable and contains at least that many passages."""
-        with suppress(StoreFailed), self._explain_errors():
+        with suppress(StoreFailed), self._convert_to_store_failed():
             self._open_index().reload()
             return bool(self._open_index().searcher().num_docs >= passages)
         return False
 
-    def rebuild(self, entries: Iterable[Entry]) -> None:
+    def rebuild(self, entries: Iterable[WordIndexEntry]) -> None:
         """Rebuild the index from these passages only."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self._index = None
-        self._write_entries((), entries)
+        self._replace_entries((), entries)
 
-    def _write_entries(self, gone: Iterable[int], entries: Iterable[Entry]) -> None:
-        with self._explain_errors():
+    def _replace_entries(self, gone: Iterable[int], entries: Iterable[WordIndexEntry]) -> None:
+        with self._convert_to_store_failed():
             # One thread: the writer is busy elsewhere, and one segment a batch is fewer to merge.
             writer = self._open_index().writer(_HEAP, 1)
             try:
@@ -465,11 +470,13 @@ class WordIndex:
         if self._index is None:
             make_folder(self.folder)
             names, numbers = ("journal", "types", "kind"), ("number", "year", "retracted")
-            self._index = open_index(self.folder, build_index_schema(names, numbers).build())
+            self._index = open_word_index(
+                self.folder, build_word_index_schema(names, numbers).build()
+            )
         return self._index
 
     @contextmanager
-    def _explain_errors(self) -> Iterator[None]:
+    def _convert_to_store_failed(self) -> Iterator[None]:
         try:
             with disk_errors(self.folder, "use"):
                 yield
@@ -478,7 +485,7 @@ class WordIndex:
             raise StoreFailed(f"The index of words cannot be used: {error}.", HINT) from error
 
 
-def _build_tantivy_document(entry: Entry) -> tantivy.Document:
+def _build_tantivy_document(entry: WordIndexEntry) -> tantivy.Document:
     import tantivy
 
     about = entry.about

@@ -93,8 +93,8 @@ class PassageTerms(NamedTuple):
         return {term for part in self for term in part.split()}
 
 
-class About(NamedTuple):
-    """The fields of a passage that filters test: journal and types in lower case, no year as 0."""
+class FilterFacts(NamedTuple):
+    """The fields of a passage that filters compare; lower case, and year 0 if unknown."""
 
     year: int
     journal: str
@@ -103,8 +103,8 @@ class About(NamedTuple):
     retracted: int
 
     @classmethod
-    def from_passage(cls, passage: Passage) -> About:
-        """Return the fields of a passage."""
+    def from_passage(cls, passage: Passage) -> FilterFacts:
+        """Return the filter facts of a passage."""
         types = "".join(
             f"{replace_surrogates(name).casefold()}\n" for name in passage.publication_types
         )
@@ -160,7 +160,7 @@ class IndexDatabase:
         StoreFailed
             The file is damaged (it is then set aside), busy, or cannot be read.
         """
-        with self._lock, self._explain_errors("read"):
+        with self._lock, self._convert_to_store_failed("read"):
             if not self.path.exists():
                 self._close_connection()
                 yield None
@@ -177,10 +177,10 @@ class IndexDatabase:
         StoreFailed
             The file is damaged (it is then set aside), busy, or the disk refuses.
         """
-        with self._lock, self._explain_errors("write"):
+        with self._lock, self._convert_to_store_failed("write"):
             make_folder(self.folder)
             with sqlite.transaction(self._open_connection()) as db:
-                if not has_tables(db):
+                if not has_index_tables(db):
                     _create_tables(db)
                 yield db
 
@@ -211,7 +211,7 @@ class IndexDatabase:
             self._db = None
 
     @contextmanager
-    def _explain_errors(self, action: str) -> Iterator[None]:
+    def _convert_to_store_failed(self, action: str) -> Iterator[None]:
         try:
             with disk_errors(self.path, action):
                 yield
@@ -243,14 +243,14 @@ def set_index_facts(db: sqlite3.Connection, **facts: Any) -> None:
     db.executemany("UPDATE facts SET value = ? WHERE name = ?", [(v, k) for k, v in facts.items()])
 
 
-def increment_stamp(db: sqlite3.Connection) -> int:
+def increment_change_stamp(db: sqlite3.Connection) -> int:
     """Increment and return the stamp of the current change."""
     stamp = int(get_index_fact(db, "stamp")) + 1
     set_index_facts(db, stamp=stamp)
     return stamp
 
 
-def has_tables(db: sqlite3.Connection) -> bool:
+def has_index_tables(db: sqlite3.Connection) -> bool:
     """Return whether the tables of the index exist."""
     found = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'facts'").fetchone()
     return found is not None
@@ -264,7 +264,7 @@ def _create_tables(db: sqlite3.Connection) -> None:
     db.executemany("INSERT INTO facts VALUES (?, ?)", facts.items())
 
 
-def convert_stored_words(db: sqlite3.Connection) -> None:
+def convert_words_to_terms(db: sqlite3.Connection) -> None:
     """Convert the unfolded words that format 1 stored into terms; vectors are kept."""
     old = db.execute("SELECT id, words FROM texts").fetchall()
     folded = (
@@ -275,19 +275,19 @@ def convert_stored_words(db: sqlite3.Connection) -> None:
     set_index_facts(db, format=FORMAT, words="")
 
 
-class Entry(NamedTuple):
+class WordIndexEntry(NamedTuple):
     """A passage as a word index stores it."""
 
     number: int
     words: PassageTerms
-    about: About
+    about: FilterFacts
 
 
-def iterate_entries(db: sqlite3.Connection) -> Iterable[Entry]:
-    """Yield all entries, to rebuild a word index."""
+def iterate_word_index_entries(db: sqlite3.Connection) -> Iterable[WordIndexEntry]:
+    """Yield every passage as a word index stores it, to rebuild that index."""
     found = db.execute(
         "SELECT passages.id, words, year, journal, types, kind, retracted FROM passages "
         "JOIN texts USING (id) JOIN abouts ON abouts.id = passages.about"
     )
     for number, words, *about in found:
-        yield Entry(number, PassageTerms.decompress(words), About(*about))
+        yield WordIndexEntry(number, PassageTerms.decompress(words), FilterFacts(*about))

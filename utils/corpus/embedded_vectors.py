@@ -52,7 +52,7 @@ _SIGN_BLOCK = 32_768  # what the processor's own memory holds
 
 
 class DamagedVectors(Exception):
-    """The vector file is missing, too short, or its checksum is wrong."""
+    """Raised if the vector file is missing, too short, or has a wrong checksum."""
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,10 @@ class VectorView:
     codes: BinaryCodes | None
     exact: int
 
-    def find_nearest(
+    def find_nearest_passages(
         self, vector: Rows, limit: int, allowed: NDArray[np.bool_]
     ) -> list[tuple[int, float]]:
-        """Return passages by cosine, best first; ``allowed[0]`` is False."""
+        """Return the passages nearest by cosine, best first; ``allowed[0]`` is False."""
         rows = np.flatnonzero(allowed[self.abouts])
         if not len(rows):
             return []
@@ -91,7 +91,7 @@ class VectorView:
         return [(int(self.passages[rows[at]]), float(scores[at])) for at in best]
 
     def compute_cosines(self, vector: Rows, rows: Mapping[int, int]) -> dict[int, float]:
-        """Return the cosines of passages, given the row of each."""
+        """Return the cosine of each passage with a vector, from the row of each passage."""
         scores = np.einsum("ij,j->i", self.matrix[list(rows.values())], vector)
         return dict(zip(rows, map(float, scores), strict=True))
 
@@ -171,8 +171,10 @@ class VectorFile:
         _verify_row_checksums(matrix, last.fetchall())
         return matrix.view(np.ndarray)
 
-    def find_allowed_abouts(self, db: sqlite3.Connection, filters: Filters) -> NDArray[np.bool_]:
-        """Return, by number of the filter facts, whether they pass the filters."""
+    def find_allowed_filter_facts(
+        self, db: sqlite3.Connection, filters: Filters
+    ) -> NDArray[np.bool_]:
+        """Return, by number of the filter facts, whether the filters accept the facts."""
         (most,) = db.execute("SELECT ifnull(max(id), 0) FROM abouts").fetchone()
         known = self._allowed.get(filters)
         if known is not None and len(known) == most + 1:  # abouts are never changed, only added
@@ -218,17 +220,17 @@ class VectorFile:
         """
         generation = int(get_index_fact(db, "generation"))
         matrix = self._map_rows(
-            db, generation, int(get_index_fact(db, "rows")), _read_dimensions(db)
+            db, generation, int(get_index_fact(db, "rows")), _read_vector_width(db)
         )
         _verify_row_checksums(
             matrix, db.execute("SELECT start, rows, crc FROM appended").fetchall()
         )
         self._codes.rebuild_if_stale(generation, matrix)
 
-    def delete_all(self, db: sqlite3.Connection, stamp: int) -> None:
+    def delete_all_vectors(self, db: sqlite3.Connection, stamp: int) -> None:
         """Delete all vectors; later vectors go into the file of the next generation."""
         db.execute("UPDATE passages SET row = NULL, stamp = ? WHERE row IS NOT NULL", (stamp,))
-        self._begin_generation(db, rows=0)
+        self._start_new_generation(db, rows=0)
 
     def compact_if_sparse(self, db: sqlite3.Connection) -> None:
         """Move the remaining rows into a new file if at least a quarter of the rows are deleted."""
@@ -241,17 +243,17 @@ class VectorFile:
         with disk_errors(target := self.get_path(view.generation + 1)), target.open("wb") as file:
             inherit_group_rights(target)
             stretches = []
-            for block in _iterate_blocks(living):
+            for block in _iterate_row_blocks(living):
                 data = view.matrix[block].astype(_LITTLE, copy=False).tobytes()
                 stretches.append((len(block), zlib.crc32(data)))
                 file.write(data)
             file.flush()
             os.fsync(file.fileno())
         flush_folder(self.folder)
-        self._begin_generation(db, rows=len(living))
+        self._start_new_generation(db, rows=len(living))
         self._codes.rebuild_if_stale(
             view.generation + 1,
-            self._map_rows(db, view.generation + 1, len(living), _read_dimensions(db)),
+            self._map_rows(db, view.generation + 1, len(living), _read_vector_width(db)),
         )
         moved = zip(range(len(living)), view.passages[living].tolist(), strict=True)
         db.executemany("UPDATE passages SET row = ? WHERE id = ?", moved)
@@ -259,7 +261,7 @@ class VectorFile:
         appended = [(start, *stretch) for start, stretch in zip(starts, stretches, strict=True)]
         db.executemany("INSERT INTO appended VALUES (?, ?, ?)", appended)
 
-    def _begin_generation(self, db: sqlite3.Connection, rows: int) -> None:
+    def _start_new_generation(self, db: sqlite3.Connection, rows: int) -> None:
         db.execute("DELETE FROM dead")
         db.execute("DELETE FROM appended")
         set_index_facts(db, generation=int(get_index_fact(db, "generation")) + 1, rows=rows)
@@ -280,7 +282,7 @@ class VectorFile:
                     found.unlink()
 
 
-def _read_dimensions(db: sqlite3.Connection) -> int:
+def _read_vector_width(db: sqlite3.Connection) -> int:
     return int(get_index_fact(db, "dim"))
 
 
@@ -291,7 +293,7 @@ def _verify_row_checksums(matrix: Rows, stretches: Sequence[tuple[int, int, int]
             raise DamagedVectors(msg)
 
 
-def _iterate_blocks(rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+def _iterate_row_blocks(rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
     for start in range(0, len(rows), _BLOCK):
         yield rows[start : start + _BLOCK]
 

@@ -122,7 +122,7 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FinderStatus:
-    """The contents of a finder; ``model`` is empty without vectors."""
+    """The counts and the model of a finder; ``model`` is empty without vectors."""
 
     passages: int
     vectors: int
@@ -152,7 +152,7 @@ class Finder(PassageFinder, Protocol):
 
     @property
     def name(self) -> str:
-        """The name under which answers mention this finder."""
+        """The finder's name, as shown in results and warnings."""
         ...
 
     def prepare_for_model(self, model: str, dim: int) -> None:
@@ -163,12 +163,12 @@ class Finder(PassageFinder, Protocol):
         """Store passages, replacing passages with the same UUID; *vectors* has a row for each."""
         ...
 
-    def remove(self, uuids: Sequence[str]) -> None:
+    def delete_passages(self, uuids: Sequence[str]) -> None:
         """Delete passages; unknown UUIDs are ignored."""
         ...
 
-    def find_without_vectors(self, uuids: Sequence[str]) -> set[str]:
-        """Return those of these passages that have no vector."""
+    def find_uuids_without_vectors(self, uuids: Sequence[str]) -> set[str]:
+        """Return the UUIDs, out of *uuids*, of passages without a vector."""
         ...
 
     def close(self) -> None:

@@ -38,7 +38,7 @@ _UNSETTLED = Source("")  # the source of a paper whose new passages the finder m
 
 @dataclass(frozen=True, slots=True)
 class IndexProgress:
-    """The progress of indexing.
+    """Counts of texts and passages processed so far by one indexing run.
 
     ``done`` of ``total`` papers were looked at (one with both a file on the shelf and a record
     counts twice), ``cut`` of them anew and ``dropped`` because they are gone. ``passages`` were
@@ -99,7 +99,7 @@ def index_corpus(
 
 
 class _SplitText(NamedTuple):
-    """A text after splitting, with its source now and at the last indexing."""
+    """A text that was split, with its source now and at the last indexing."""
 
     text: PaperText
     source: Source
@@ -187,7 +187,7 @@ class _IndexRun:
             self.facts |= {"done": texts.done, "total": texts.total}
             if self._write_batch() or texts.done % _REPORT_EVERY == 0:
                 yield self.progress
-                if self._stop_if_late():
+                if self._finish_if_time_is_up():
                     return
         self.facts |= {"done": texts.done, "total": texts.total}
         self._write_batch(everything=True)
@@ -206,7 +206,7 @@ class _IndexRun:
             self._delete_paper(key)
             if number % _REPORT_EVERY == 0:
                 yield self.progress
-                if self._stop_if_late():
+                if self._finish_if_time_is_up():
                     return
 
     def _split_if_changed(self, text: PaperText, old: Source | None) -> None:
@@ -233,7 +233,7 @@ class _IndexRun:
             self.renewed.clear()
         if not self.batch or (self.gathered < _BATCH and not everything):
             return False
-        self.database.add_text_counts(self.names)
+        self.database.increase_name_counts(self.names)
         self.names.clear()
         known = self.database.get_passages_of_papers([t.text.key for t in self.batch if t.old])
         fresh: list[Passage] = []
@@ -276,7 +276,7 @@ class _IndexRun:
 
     def _remove_passages(self, uuids: Sequence[str]) -> None:
         if uuids:
-            self.finder.remove(uuids)
+            self.finder.delete_passages(uuids)
             self._increase_count("removed", len(uuids))
 
     def _add_missing_passages(self) -> Iterator[IndexProgress]:
@@ -285,13 +285,13 @@ class _IndexRun:
         if self.finder.get_status().passages == total and not self.everything:
             return
         for passages in self._iterate_all_passages():
-            missing = self.finder.find_without_vectors([passage.uuid for passage in passages])
+            missing = self.finder.find_uuids_without_vectors([passage.uuid for passage in passages])
             absent = [passage for passage in passages if passage.uuid in missing]
             if absent:
                 self.finder.store_passages(absent, None)
                 self._increase_count("passages", len(absent))
             yield self.progress
-            if self._stop_if_late():
+            if self._finish_if_time_is_up():
                 return
 
     # -- vectors ---------------------------------------------------------------------------------
@@ -302,7 +302,7 @@ class _IndexRun:
         few = whole and len(self.touched) <= _TOUCHED
         self.facts["vectors_due"] = max(0, self.database.count_passages() - contents.vectors)
         for passages in self._iterate_touched_passages() if few else self._iterate_all_passages():
-            missing = self.finder.find_without_vectors([passage.uuid for passage in passages])
+            missing = self.finder.find_uuids_without_vectors([passage.uuid for passage in passages])
             bare = [passage for passage in passages if passage.uuid in missing]
             for start in range(0, len(bare), _EMBEDDED):
                 some = bare[start : start + _EMBEDDED]
@@ -310,7 +310,7 @@ class _IndexRun:
                 self.finder.store_passages(some, vectors)
                 self._increase_count("vectors", len(some))
                 yield self.progress
-                if self._stop_if_late():
+                if self._finish_if_time_is_up():
                     return
 
     def _iterate_all_passages(self) -> Iterator[list[Passage]]:
@@ -334,7 +334,7 @@ class _IndexRun:
                 f"The index holds {more:,} passages the corpus does not know; they are never shown."
             )
 
-    def _stop_if_late(self) -> bool:
+    def _finish_if_time_is_up(self) -> bool:
         if self.end is None or self.clock.read_seconds() < self.end:
             return False
         self._write_batch(everything=True)

@@ -105,9 +105,12 @@ class LocalModel:
 
     def explain_unavailable(self) -> str:
         """Return the reason why no vectors can be made; see `.Embedder`."""
-        if missing := describe_missing_package():
+        if missing := explain_missing_fastembed():
             return missing
-        return self._questions.source.describe_missing() or self._passages.source.describe_missing()
+        return (
+            self._questions.source.explain_missing_files()
+            or self._passages.source.explain_missing_files()
+        )
 
     def embed_texts(self, texts: Sequence[str]) -> Vectors:
         """Return one normalised row for each passage; see `.Embedder`."""
@@ -153,26 +156,26 @@ class _Encoder:
 
     @cached_property
     def _loaded_model(self) -> tuple[TextEmbedding, tuple[str, str]]:
-        require_package()
+        require_fastembed()
         files = self.source.get_files()
         _require_supported_layers(files)
-        return _load_model(files, _read_pooling_mode(files)), _read_prompts(files)
+        return _load_embedding_model(files, _read_pooling_mode(files)), _read_prompts(files)
 
 
-def describe_missing_package() -> str:
+def explain_missing_fastembed() -> str:
     """Return a message if fastembed is not installed; empty if it is installed."""
     if importlib.util.find_spec("fastembed") is not None:
         return ""
     return f"Models on this machine need fastembed. Run: {install_command('embed')}"
 
 
-def require_package() -> None:
+def require_fastembed() -> None:
     """Raise `EmbeddingsFailed` if fastembed is not installed."""
-    if missing := describe_missing_package():
+    if missing := explain_missing_fastembed():
         raise EmbeddingsFailed(missing)
 
 
-def to_session_options(files: ModelFiles) -> dict[str, Any]:
+def build_fastembed_options(files: ModelFiles) -> dict[str, Any]:
     """Return fastembed's options for a model of these files: no network, one thread."""
     folder = str(files.folder)
     return {
@@ -183,8 +186,8 @@ def to_session_options(files: ModelFiles) -> dict[str, Any]:
     }
 
 
-def open_session(model: Any) -> Any:
-    """Return the onnxruntime session of a fastembed model."""
+def get_onnx_session(model: Any) -> Any:
+    """Return the onnxruntime session that a fastembed model uses."""
     return model.model.model
 
 
@@ -193,7 +196,7 @@ def get_first_line(error: Exception) -> str:
     return str(error).partition("\n")[0][:300]
 
 
-def _load_model(files: ModelFiles, pooling: str) -> TextEmbedding:
+def _load_embedding_model(files: ModelFiles, pooling: str) -> TextEmbedding:
     """Load a model, and pool its outputs unless the model pools by itself."""
     try:
         from fastembed import TextEmbedding
@@ -213,15 +216,15 @@ def _load_model(files: ModelFiles, pooling: str) -> TextEmbedding:
             model_file=files.graph,
         )
     try:
-        model = TextEmbedding(name, **to_session_options(files))
-        outputs = open_session(model).get_outputs()
+        model = TextEmbedding(name, **build_fastembed_options(files))
+        outputs = get_onnx_session(model).get_outputs()
     except Exception as error:  # noqa: BLE001 - tokenizers and onnxruntime raise it
         msg = f"The embedding model in {files.folder} cannot be loaded: {get_first_line(error)}"
         raise EmbeddingsFailed(msg) from None
     pooled = (
         len(outputs[0].shape) == 2
     )  # the model pools by itself: its first output is the vector of a text
-    return _load_model(files, "DISABLED") if pooled and pooling != "DISABLED" else model
+    return _load_embedding_model(files, "DISABLED") if pooled and pooling != "DISABLED" else model
 
 
 def _require_supported_layers(files: ModelFiles) -> None:
@@ -249,7 +252,7 @@ def _read_pooling_mode(files: ModelFiles) -> str:
 
 
 def _read_prompts(files: ModelFiles) -> tuple[str, str]:
-    """Return the prompts that the model expects before questions and before passages."""
+    """Return the texts that the model expects before a question and before a passage."""
     config = files.read_json("config_sentence_transformers.json")
     config = config if isinstance(config, dict) else {}
     named = config.get("prompts")
@@ -284,7 +287,7 @@ class Reranker:
             model = self._loaded_model
         asked = replace_surrogates(question[:_PASSAGE_MAX_CHARACTERS])
 
-        def logit(passage: str) -> float:
+        def compute_logit(passage: str) -> float:
             [found] = model.rerank(
                 asked, [replace_surrogates(passage[:_PASSAGE_MAX_CHARACTERS])], batch_size=1
             )
@@ -292,7 +295,7 @@ class Reranker:
 
         try:
             with ThreadPoolExecutor(_CONCURRENT_PAIRS) as pool:
-                logits = np.array(list(pool.map(logit, passages)), np.float64)
+                logits = np.array(list(pool.map(compute_logit, passages)), np.float64)
         except Exception as error:  # noqa: BLE001 - tokenizers and onnxruntime raise it
             raise EmbeddingsFailed(f"The reranking model failed: {get_first_line(error)}") from None
         if not np.isfinite(logits).all():
@@ -302,7 +305,7 @@ class Reranker:
 
     @cached_property
     def _loaded_model(self) -> TextCrossEncoder:
-        require_package()
+        require_fastembed()
         files = self._source.get_files()
         try:
             from fastembed.common.model_description import ModelSource as Source
@@ -313,8 +316,8 @@ class Reranker:
                 TextCrossEncoder.add_custom_model(
                     name, sources=Source(hf=files.name), model_file=files.graph
                 )
-            model = TextCrossEncoder(name, **to_session_options(files))
-            width = open_session(model).get_outputs()[0].shape[-1]
+            model = TextCrossEncoder(name, **build_fastembed_options(files))
+            width = get_onnx_session(model).get_outputs()[0].shape[-1]
         except Exception as error:  # noqa: BLE001 - tokenizers and onnxruntime raise it
             msg = f"The reranking model in {files.folder} cannot be loaded: {get_first_line(error)}"
             raise EmbeddingsFailed(msg) from None

@@ -119,11 +119,11 @@ class ModelSource:
             HubRepository(named, settings, setting) if named else None
         )
 
-    def describe_missing(self) -> str:
-        """Return why the files are unavailable, or "" if no reason is known. Sends no request."""
+    def explain_missing_files(self) -> str:
+        """Return why the model's files are unavailable, or "" if they are. Sends no request."""
         try:
             if self._repository:
-                self._repository.require_reachable()
+                self._repository.require_available()
             else:
                 self._read_folder_files()
         except EmbeddingsFailed as error:
@@ -153,7 +153,7 @@ class ModelSource:
 
     def _read_folder_files(self) -> ModelFiles:
         """Return the folder's files; the label has a digest of all that affects vectors."""
-        folder = self._require_folder()
+        folder = self._get_required_folder()
         graph = next((path for path in GRAPHS if (folder / path).is_file()), "")
         absent = [path for path in REQUIRED if not (folder / path).is_file()]
         if not graph or absent:
@@ -165,7 +165,7 @@ class ModelSource:
         name = folder.resolve().name
         return ModelFiles(name, f"{name}@{_hash_files(deciding)}", folder, graph)
 
-    def _require_folder(self) -> Path:
+    def _get_required_folder(self) -> Path:
         if not self._wanted:
             msg = "No model is set that makes vectors on this machine."
             raise EmbeddingsFailed(msg, _NONE_SET)
@@ -215,7 +215,7 @@ def parse_model_name(wanted: str) -> HubModelName | None:
 
 @dataclass(frozen=True, slots=True)
 class _ModelPin:
-    """The files that a name meant when first used: commit, ONNX file, and SHA-256 by path."""
+    """The commit, ONNX file and SHA-256 digests that were chosen when a model was first used."""
 
     commit: str
     graph: str
@@ -230,10 +230,10 @@ class HubRepository:
         self._settings, self._setting = settings, setting
         self._lock = threading.Lock()
 
-    def require_reachable(self) -> None:
+    def require_available(self) -> None:
         """Raise `EmbeddingsFailed` if offline and the files are not on this machine."""
         pin = self._read_pin()
-        if not pin or not self._is_complete(pin):
+        if not pin or not self._has_all_files(pin):
             self._require_online()
 
     @cached_property
@@ -245,7 +245,7 @@ class HubRepository:
         """Return the files; fetch missing files, or raise `EmbeddingsFailed`."""
         pin = self._pin
         with self._lock:
-            if not self._is_complete(pin):
+            if not self._has_all_files(pin):
                 self._fetch_pinned_files(pin)
         return ModelFiles(self._name, self.label, self._get_pin_folder(pin), pin.graph)
 
@@ -357,7 +357,7 @@ class HubRepository:
     def _get_pin_folder(self, pin: _ModelPin) -> Path:
         return self._cache / self._name.replace("/", "--") / pin.commit
 
-    def _is_complete(self, pin: _ModelPin) -> bool:
+    def _has_all_files(self, pin: _ModelPin) -> bool:
         return all((self._get_pin_folder(pin) / path).is_file() for path in pin.digests)
 
     @property

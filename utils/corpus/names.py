@@ -71,7 +71,7 @@ class AlternativeName(NamedTuple):
 def extract_alternative_names(
     paper: Paper, passages: Sequence[Passage]
 ) -> Iterator[AlternativeName]:
-    """Yield each name in a paper's record and text once."""
+    """Yield each alternative name in a paper's record and text once."""
     yield from dict.fromkeys(_extract_term_names(paper.title, passages))
     yield from _list_journal_names(paper.journal, paper.journal_abbreviation, paper.issn)
 
@@ -114,12 +114,12 @@ def fold_journal_name(name: str) -> str:
 class NameTables(DatabaseConnections):
     """Tables of alternative names (synonyms, abbreviations) for journals and terms."""
 
-    def add_text_counts(self, found: Mapping[AlternativeName, int]) -> None:
-        """Add numbers of texts to the counts of the names."""
+    def increase_name_counts(self, found: Mapping[AlternativeName, int]) -> None:
+        """Add to the stored number of texts that use each name."""
         if not found:
             return
         rows = [{**one._asdict(), "papers": papers} for one, papers in sorted(found.items())]
-        with self.writing() as connection:
+        with self.open_writing() as connection:
             connection.execute(text(_ADD_SQL), rows)
 
     def import_names(self, called: Iterable[SynonymPair]) -> int:
@@ -129,7 +129,7 @@ class NameTables(DatabaseConnections):
         """
         total = 0
         for some in _iterate_name_pages(filter(None, map(_to_storable_name, called))):
-            self.add_text_counts(dict.fromkeys(some, 0))
+            self.increase_name_counts(dict.fromkeys(some, 0))
             total += len(some)
         return total
 
@@ -146,7 +146,7 @@ class NameTables(DatabaseConnections):
         """Return, by form, the names and their numbers of texts, most frequent first."""
         query = select(names.c.form, names.c.name, names.c.papers).where(names.c.kind == kind)
         found: dict[str, list[tuple[str, int]]] = {}
-        with self.reading() as connection:
+        with self.open_reading() as connection:
             some = query.where(names.c.form.in_(list(forms)))
             for row in connection.execute(some.order_by(names.c.papers.desc(), names.c.name)):
                 found.setdefault(row.form, []).append((row.name, row.papers))
@@ -296,7 +296,7 @@ def _drop_equivalent_names(
 
 
 def merge_hits(found: Sequence[Sequence[PassageHit]], limit: int) -> list[PassageHit]:
-    """Merge the hits of a question and its alternatives, and return the best *limit*."""
+    """Merge the hits of a question and of its alternatives; return the best *limit* hits."""
     best: dict[str, PassageHit] = {}
     for number, hits in enumerate(found):
         for hit in hits:

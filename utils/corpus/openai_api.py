@@ -53,7 +53,7 @@ _QUOTA_CODE = "insufficient_quota"  # a 429 that no retry can cure
 
 
 class OpenAIEmbedder:
-    """The embedder ``openai``. Thread-safe."""
+    """The embedder for OpenAI's API (setting ``openai``). Thread-safe."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -66,11 +66,11 @@ class OpenAIEmbedder:
     @property
     def model(self) -> str:
         """The model's name and server: two servers may use one name for different models."""
-        return f"{self._name}@{_get_host(self._base)}"
+        return f"{self._name}@{_parse_host(self._base)}"
 
     @property
     def dim(self) -> int:
-        """The number of dimensions of a vector; an unknown model is asked for one vector."""
+        """The number of dimensions of a vector; reading it may request one vector."""
         if not self._dim:
             self.embed_texts(["dimension"])
         return self._dim
@@ -83,13 +83,13 @@ class OpenAIEmbedder:
             and not is_url_of_this_machine(self._base)
         ):
             return (
-                f"OPENAI_API_KEY would go to {_get_host(self._base)} unencrypted. Use https, a "
+                f"OPENAI_API_KEY would go to {_parse_host(self._base)} unencrypted. Use https, a "
                 "tunnel to this machine, or no key."
             )
         if not (self._key.isascii() and self._key.isprintable()):
             return "OPENAI_API_KEY contains characters that no key has. Set it again."
         if self._original and not self._key:
-            return f"{_get_host(self._base)} needs a key. Set OPENAI_API_KEY."
+            return f"{_parse_host(self._base)} needs a key. Set OPENAI_API_KEY."
         return ""
 
     def embed_texts(self, texts: Sequence[str]) -> Vectors:
@@ -212,5 +212,5 @@ def _split_into_requests(texts: list[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def _get_host(url: str) -> str:
+def _parse_host(url: str) -> str:
     return urlsplit(url).netloc.rpartition("@")[2]

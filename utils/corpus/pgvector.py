@@ -147,12 +147,12 @@ class PgvectorFinder:
                 db.execute(text(statement))
             if db.execute(text(_HAS_OLD_KEY_SQL)).scalar():
                 db.execute(text("ALTER TABLE corpus_terms DROP CONSTRAINT corpus_terms_pkey"))
-            if not model or _read_model(db) == (model, dim):
+            if not model or _read_model_and_width(db) == (model, dim):
                 return
             db.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
             db.execute(text("ALTER TABLE corpus_finder DROP COLUMN IF EXISTS vector"))
             db.execute(text(f"ALTER TABLE corpus_finder ADD COLUMN vector vector({int(dim)})"))
-            if method := _build_index_method(dim):
+            if method := _build_vector_index_method(dim):
                 db.execute(text(f"CREATE INDEX ON corpus_finder USING hnsw ({method})"))
             facts = {"model": model, "dim": dim}
             changed = "UPDATE corpus_finder_model SET model = :model, dim = :dim, vectors = 0"
@@ -167,7 +167,7 @@ class PgvectorFinder:
             The vectors do not fit the model that the finder was prepared for.
         """
         with self._open_transaction() as db:
-            _, dim = _read_model(db)
+            _, dim = _read_model_and_width(db)
             rows = None if vectors is None else to_vector_rows(vectors, passages, dim)
             # Sorted, so that two writers lock the same rows in the same order.
             latest = dict(sorted((passage.uuid, at) for at, passage in enumerate(passages)))
@@ -177,10 +177,10 @@ class PgvectorFinder:
                 uuid: _to_passage_row(passages[at], None if rows is None else rows[at])
                 for uuid, at in latest.items()
             }
-            with _update_counts(db, list(new)):
+            with _lock_and_update_counts(db, list(new)):
                 terms = {
                     uuid: _compute_term_weights(passages[latest[uuid]])
-                    for uuid in _find_changed_texts(db, new)
+                    for uuid in _find_changed_uuids(db, new)
                 }
                 for uuid, row in new.items():
                     row["length"] = terms[uuid][1] if uuid in terms else -1
@@ -189,11 +189,11 @@ class PgvectorFinder:
                 weighed = {uuid: weights for uuid, (weights, _) in terms.items()}
                 db.execute(text(_INSERT_TERMS_SQL), {"terms": json.dumps(weighed)})
 
-    def remove(self, uuids: Sequence[str]) -> None:
+    def delete_passages(self, uuids: Sequence[str]) -> None:
         """Delete passages; unknown UUIDs are ignored."""
         with self._open_transaction() as db:
             query = "DELETE FROM corpus_finder WHERE uuid = ANY(CAST(:uuids AS uuid[]))"
-            with _update_counts(db, uuids):
+            with _lock_and_update_counts(db, uuids):
                 db.execute(text(query), {"uuids": list(uuids)})
 
     def search(
@@ -210,7 +210,7 @@ class PgvectorFinder:
         """
         terms, depth = to_query_terms(query), get_candidate_limit(limit)
         with self._open_connection() as db:
-            self._made = self._made or _has_tables(db)
+            self._made = self._made or _has_finder_tables(db)
             if not self._made:
                 return []
             dim, passages, length = db.execute(text(_FACTS_SQL)).one()
@@ -230,12 +230,12 @@ class PgvectorFinder:
         candidates = {*first, *(uuid for uuid, _, _ in near)}
         return fuse_scores([one for one in words if one[0] in candidates], near, share, limit)
 
-    def find_without_vectors(self, uuids: Sequence[str]) -> set[str]:
+    def find_uuids_without_vectors(self, uuids: Sequence[str]) -> set[str]:
         """Return the UUIDs without a vector, or, before a model was prepared, the unknown UUIDs."""
         with self._open_connection() as db:
-            if not _has_tables(db):
+            if not _has_finder_tables(db):
                 return set(uuids)
-            wanted = "AND vector IS NOT NULL" if _read_model(db)[1] else ""
+            wanted = "AND vector IS NOT NULL" if _read_model_and_width(db)[1] else ""
             query = f"""SELECT uuid::text FROM corpus_finder
                 WHERE uuid = ANY(CAST(:uuids AS uuid[])) {wanted}"""  # noqa: S608
             held = db.execute(text(query), {"uuids": list(uuids)}).scalars()
@@ -244,7 +244,7 @@ class PgvectorFinder:
     def get_status(self) -> FinderStatus:
         """Return the counts of passages and vectors, and the model."""
         with self._open_connection() as db:
-            if not _has_tables(db):
+            if not _has_finder_tables(db):
                 return FinderStatus(0, 0)
             query = "SELECT passages, vectors, model, dim FROM corpus_finder_model"
             return FinderStatus(*db.execute(text(query)).one())
@@ -254,16 +254,16 @@ class PgvectorFinder:
 
     @contextmanager
     def _open_connection(self) -> Iterator[Connection]:
-        with self._explain_errors(), self._engine.connect() as db:
+        with self._convert_to_store_failed(), self._engine.connect() as db:
             yield db
 
     @contextmanager
     def _open_transaction(self) -> Iterator[Connection]:
-        with self._explain_errors(), self._engine.begin() as db:
+        with self._convert_to_store_failed(), self._engine.begin() as db:
             yield db
 
     @contextmanager
-    def _explain_errors(self) -> Iterator[None]:
+    def _convert_to_store_failed(self) -> Iterator[None]:
         try:
             yield
         except sqlalchemy.exc.SQLAlchemyError as error:
@@ -285,11 +285,11 @@ def _suggest_postgresql_fix(reason: str) -> str:
     return f"Look at the server and at DATABASE_URL: {command_line('setup doctor')}."
 
 
-def _has_tables(db: Connection) -> bool:
+def _has_finder_tables(db: Connection) -> bool:
     return db.execute(text("SELECT to_regclass('corpus_finder_model')")).scalar() is not None
 
 
-def _read_model(db: Connection) -> tuple[str, int]:
+def _read_model_and_width(db: Connection) -> tuple[str, int]:
     model, dim = db.execute(text("SELECT model, dim FROM corpus_finder_model")).one()
     return model, dim
 
@@ -323,8 +323,8 @@ def _compute_term_weights(passage: Passage) -> tuple[dict[str, float], int]:
     return weights, length
 
 
-def _find_changed_texts(db: Connection, rows: dict[str, dict[str, Any]]) -> list[str]:
-    """Return the UUIDs of passages that are new or whose text changed; other terms are current."""
+def _find_changed_uuids(db: Connection, rows: dict[str, dict[str, Any]]) -> list[str]:
+    """Return the UUIDs of passages that are new or whose text changed."""
     query = "SELECT uuid::text, digest FROM corpus_finder WHERE uuid = ANY(CAST(:uuids AS uuid[]))"
     held = dict(map(tuple, db.execute(text(query), {"uuids": list(rows)})))
     return [
@@ -333,7 +333,7 @@ def _find_changed_texts(db: Connection, rows: dict[str, dict[str, Any]]) -> list
 
 
 @contextmanager
-def _update_counts(db: Connection, uuids: Sequence[str]) -> Iterator[None]:
+def _lock_and_update_counts(db: Connection, uuids: Sequence[str]) -> Iterator[None]:
     """Lock out other writers, and update the stored counts when the block ends."""
     dim = db.execute(text("SELECT dim FROM corpus_finder_model FOR UPDATE")).scalar()
     query = f"""SELECT count(*), coalesce(sum(length), 0), {"count(vector)" if dim else "0"}
@@ -362,17 +362,17 @@ def _build_upsert_sql(dim: int) -> str:
     return f"INSERT INTO corpus_finder ({columns}) {parsed} {conflict}"
 
 
-def _build_index_expression(dim: int) -> str:
+def _build_vector_index_expression(dim: int) -> str:
     """Return the indexed expression; "" if vectors of that width cannot be indexed."""
     if dim <= _HNSW_MAX_DIM:
         return "vector"
     return f"vector::halfvec({dim})" if dim <= _HALFVEC_MAX_DIM else ""
 
 
-def _build_index_method(dim: int) -> str:
+def _build_vector_index_method(dim: int) -> str:
     """Return the definition of an HNSW index; "" if vectors are too wide for an index."""
     operators = "vector_cosine_ops" if dim <= _HNSW_MAX_DIM else "halfvec_cosine_ops"
-    expression = _build_index_expression(dim)
+    expression = _build_vector_index_expression(dim)
     return f"({expression}) {operators}" if expression else ""
 
 
@@ -421,7 +421,7 @@ def _search_vectors(
     """Return the passages nearest to a vector by cosine similarity."""
     condition, values = _build_filter_condition(filters)
     dim = len(vector)
-    expression = _build_index_expression(dim) or "vector"
+    expression = _build_vector_index_expression(dim) or "vector"
     kind = f"{'vector' if expression == 'vector' else 'halfvec'}({dim})"
     _set_index_scan_size(db, limit)
     query = f"""

@@ -1,4 +1,4 @@
-"""Compute quality scores of papers: four small numbers that a reader can check by hand.
+"""Compute four quality scores of a paper from its record.
 
 A PubMed record shows the kind of study, the year, whether the journal is indexed for MEDLINE and
 whether the subjects were human. A record does not show how well the work was done. The scores use
@@ -71,7 +71,7 @@ class QualityScores:
     total: int
 
     def to_row(self) -> dict[str, int | None]:
-        """Return the scores as JSON, as shown by shell, Python and MCP."""
+        """Return the scores as a JSON-serialisable dict."""
         return asdict(self)
 
 

@@ -21,7 +21,7 @@ from ..errors import NotFound, StoreFailed
 from ..model.passage import Filters
 from ..outline.blocks import find_anchor, find_body_start
 from ..outline.words import count_words
-from ..shelf import get_body
+from ..shelf import strip_header
 from .differences import (
     Difference,
     NearestStretch,
@@ -58,7 +58,7 @@ class QuotationPiece:
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """The outcome of looking for a quotation.
+    """The outcome of a search for a quotation: the verdict, the place and the differences.
 
     ``verbatim`` means that the quotation was found word for word. Then ``start`` and ``end`` are
     its place in ``file`` (without a file: in title, blank line and abstract of the record), and
@@ -97,7 +97,7 @@ class Quotation:
 
     @property
     def handle(self) -> str:
-        """The place to continue reading: ``pmid:31452104#p-3f9a1c2e``; "" if nothing is similar."""
+        """The place's address, such as ``pmid:31452104#p-3f9a1c2e``; "" if nothing is similar."""
         if not self.found:
             return ""
         return f"{self.paper}#{self.anchor}" if self.anchor else self.paper
@@ -142,12 +142,12 @@ def verify_quotation(text: str, corpus: Searchable) -> Quotation:
             apart = _build_quotation(near, text, passage, corpus)
     return (
         apart
-        or _find_across_papers(quoted, corpus)
+        or _find_quotation_across_papers(quoted, corpus)
         or _find_most_similar_passage(quoted, candidates, corpus)
     )
 
 
-def verify_in_paper(text: str, paper: str, corpus: Searchable) -> Quotation:
+def verify_quotation_in_paper(text: str, paper: str, corpus: Searchable) -> Quotation:
     """Find a quotation in one paper, or the most similar text in that paper.
 
     Parameters
@@ -199,7 +199,7 @@ def _to_quotation_pieces(
 
 def _hash_text_body(text: str, file: str) -> str:
     """Return the SHA-256 of a file's text without its header, or of a record's text."""
-    body = get_body(text) if file else text
+    body = strip_header(text) if file else text
     return hashlib.sha256(body.encode("utf-8", "replace")).hexdigest()
 
 
@@ -231,7 +231,7 @@ def _read_candidate_texts(
                 yield passage, read_passage_text(passage, corpus)
 
 
-def _find_across_papers(quoted: FoldedQuotation, corpus: Searchable) -> Quotation | None:
+def _find_quotation_across_papers(quoted: FoldedQuotation, corpus: Searchable) -> Quotation | None:
     """Return a quotation whose sentences are all verbatim, but from several papers; else None."""
     sentences = split_quoted_sentences(quoted)
     if len(sentences) < 2:

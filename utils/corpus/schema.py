@@ -293,7 +293,7 @@ def create_or_migrate_tables(connection: Connection) -> None:
 
 
 def _has_current_schema(connection: Connection) -> bool:
-    """Return whether the tables exist in today's form."""
+    """Return whether the tables exist in the current schema."""
     if not inspect(connection).has_table(versions.name):
         return False
     return connection.execute(select(versions.c.version)).scalar() == VERSION
@@ -315,7 +315,7 @@ class DatabaseConnections:
         self._folder = folder
 
     @classmethod
-    def of(cls, settings: Settings, shelf_folder: Path) -> Self:
+    def from_settings(cls, settings: Settings, shelf_folder: Path) -> Self:
         """Return the connections of a shelf's corpus, without using disk or network.
 
         Raises
@@ -325,7 +325,7 @@ class DatabaseConnections:
         """
         folder = shelf_folder / PRIVATE_FOLDER / "corpus"
         if address := settings.key("database_url"):
-            return cls(_parse_postgresql(address), folder)
+            return cls(_parse_postgresql_address(address), folder)
         return cls(URL.create("sqlite", database=str(folder / "corpus.db")), folder)
 
     @property
@@ -348,7 +348,7 @@ class DatabaseConnections:
         engine = _create_engine(self._url)
         writing = engine.execution_options(**{_WRITING: True})
         try:
-            with self._lock_opening(), self._translate_errors():
+            with self._lock_opening(), self._convert_to_store_failed():
                 with engine.begin() as connection:
                     current = _has_current_schema(
                         connection
@@ -378,15 +378,15 @@ class DatabaseConnections:
             engine.dispose()
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def open_reading(self) -> Iterator[Connection]:
         """Open a read transaction, which sees one state of the database."""
-        with self._translate_errors(), self.engine.begin() as connection:
+        with self._convert_to_store_failed(), self.engine.begin() as connection:
             yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def open_writing(self) -> Iterator[Connection]:
         """Open a write transaction, which is committed in full or not at all."""
-        with self._translate_errors():
+        with self._convert_to_store_failed():
             engine = self.engine.execution_options(**{_WRITING: True})
             with engine.begin() as connection:
                 yield connection
@@ -405,7 +405,9 @@ class DatabaseConnections:
             Another one holds it, for longer than *patience_s*.
         """
         digest = hashlib.sha256(name.encode("utf-8", "replace")).digest()
-        with (self._advisory_lock if self.is_postgresql else self._file_lock)(digest) as lock:
+        with (self._hold_advisory_lock if self.is_postgresql else self._hold_file_lock)(
+            digest
+        ) as lock:
             end = time.time() + patience_s
             while not lock.acquire():
                 if time.time() >= end:
@@ -421,28 +423,28 @@ class DatabaseConnections:
             yield
 
     @contextmanager
-    def _advisory_lock(self, digest: bytes) -> Iterator[NamedLock]:
+    def _hold_advisory_lock(self, digest: bytes) -> Iterator[NamedLock]:
         """Hold a PostgreSQL advisory lock, which lasts as long as the connection."""
         key = int.from_bytes(digest[:8], "big", signed=True)
         engine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
-        with self._translate_errors():
+        with self._convert_to_store_failed():
             connection = engine.connect()
         query = text("SELECT pg_try_advisory_lock(:key)")
 
-        def acquire() -> bool:
-            with self._translate_errors():
+        def try_acquire_lock() -> bool:
+            with self._convert_to_store_failed():
                 return bool(connection.execute(query, {"key": key}).scalar())
 
-        def sign() -> None:
-            with self._translate_errors():
+        def record_holder() -> None:
+            with self._convert_to_store_failed():
                 set_connection_name(connection)
 
-        def holder() -> str:
-            with self._translate_errors():
+        def read_holder() -> str:
+            with self._convert_to_store_failed():
                 return find_lock_holder(connection, key)
 
         try:
-            yield NamedLock(acquire, sign, holder)
+            yield NamedLock(try_acquire_lock, record_holder, read_holder)
         finally:
             with suppress(SQLAlchemyError):
                 connection.execute(text("SELECT pg_advisory_unlock_all()"))
@@ -450,7 +452,7 @@ class DatabaseConnections:
             connection.close()
 
     @contextmanager
-    def _file_lock(self, digest: bytes) -> Iterator[NamedLock]:
+    def _hold_file_lock(self, digest: bytes) -> Iterator[NamedLock]:
         """Hold the write lock of a separate, empty SQLite file."""
         import sqlite3
 
@@ -462,18 +464,20 @@ class DatabaseConnections:
             inherit_group_rights(path)
         with closing(sqlite.open_database(path, patience_s=0)) as db:
 
-            def acquire() -> bool:
+            def try_acquire_lock() -> bool:
                 try:
                     return sqlite.try_lock_database(db)
                 except sqlite3.Error as error:
                     raise self._to_store_error(error) from error
 
             yield NamedLock(
-                acquire, partial(record_lock_holder, signed), partial(read_lock_holder, signed)
+                try_acquire_lock,
+                partial(record_lock_holder, signed),
+                partial(read_lock_holder, signed),
             )
 
     @contextmanager
-    def _translate_errors(self) -> Iterator[None]:
+    def _convert_to_store_failed(self) -> Iterator[None]:
         """Convert errors of the database to `StoreFailed`."""
         try:
             yield
@@ -505,7 +509,7 @@ class DatabaseConnections:
         return "Free some disk space, and see that its folder can be written."
 
 
-def _parse_postgresql(address: str) -> URL:
+def _parse_postgresql_address(address: str) -> URL:
     """Parse ``postgres://`` and ``postgresql+driver://`` addresses, for psycopg 3."""
     hint = "Give postgresql://user:password@host/database, or leave DATABASE_URL out."
     try:

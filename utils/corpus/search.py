@@ -41,7 +41,7 @@ from ..system.plain_text import prepare_query_text
 from .names import AlternativeQuestion, build_alternative_questions, merge_hits
 from .quality import QualityScores, get_utc_today, score_evidence, score_quality
 from .stored_records import CorpusRecord
-from .unanswered import explain_doubt, explain_no_hits
+from .unanswered import build_doubt_warning, build_no_hits_message
 
 if TYPE_CHECKING:
     import numpy as np
@@ -92,8 +92,8 @@ class ScoredPassage:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(TabularResult):
-    """Passages, best first, and warnings about the search.
+class PassageAnswer(TabularResult):
+    """The passages found for a question, best first, and warnings about the search.
 
     ``wordings`` are the alternative wordings that were searched, too.
     """
@@ -103,7 +103,7 @@ class Answer(TabularResult):
     wordings: tuple[AlternativeQuestion, ...] = ()
 
     def to_table(self) -> Table:
-        """Return a row for each passage."""
+        """Return a table with a row for each passage."""
         place = (
             *("title", "year", "journal", "section", "text", "paper", "kind", "retracted"),
             *("file", "start", "end"),
@@ -125,7 +125,7 @@ def find_passages(
     by: By = "both",
     pubmed_only: bool = False,
     widen: bool = True,
-) -> Answer:
+) -> PassageAnswer:
     """Find the best passages for *query*.
 
     Parameters
@@ -161,7 +161,7 @@ def find_passages(
     _require_valid_query(text, top_k, filters)
     contents = corpus.finder.get_status()
     if not contents.passages:
-        raise _build_empty_error(corpus.recent_counts())
+        raise _build_empty_index_error(corpus.get_recent_counts())
     vector, trouble = (None, None) if by == "words" else _embed_query(text, corpus, contents)
     if trouble and by == "meaning":
         raise trouble
@@ -182,14 +182,14 @@ def find_passages(
     scored = list(_read_hit_passages(hits, corpus, filters))
     scored, reranked = _rerank_passages(text, scored, corpus.reranker)
     if quality_bias:
-        scored = weight_by_evidence(scored)
+        scored = weight_scores_by_evidence(scored)
     best = limit_passages_per_paper(scored, top_k)
     warnings = [f"Found by words alone: {trouble}"] if trouble else []
     warnings += reranked
     emptied = [] if best else list(explain_empty_result(text, vector, filters, corpus))
-    warnings += _iterate_outdated_warnings(contents, corpus.recent_counts())
+    warnings += _iterate_outdated_warnings(contents, corpus.get_recent_counts())
     unsure = (
-        _explain_doubt([text, *questions[1:]], best, contents, corpus.more)
+        _collect_answer_doubts([text, *questions[1:]], best, contents, corpus.empty_search_advice)
         if best or not emptied
         else ""
     )
@@ -198,16 +198,16 @@ def find_passages(
         warnings.append(f"Passages left out because their papers have no PMID: {elsewhere:,}.")
     warnings = [*filter(None, [unsure]), *emptied, *warnings]
     versions = tuple(_add_text_version(one, corpus) for one in best)
-    return Answer(versions, tuple(warnings), tuple(others))
+    return PassageAnswer(versions, tuple(warnings), tuple(others))
 
 
-def _explain_doubt(
+def _collect_answer_doubts(
     questions: Sequence[str], best: Sequence[ScoredPassage], contents: FinderStatus, more: str
 ) -> str:
     """Return why the passages may not answer the question; "" if they probably do."""
     if not best:
-        return explain_no_hits(more)
-    doubts = [explain_doubt(one, best, contents.model, more) for one in questions]
+        return build_no_hits_message(more)
+    doubts = [build_doubt_warning(one, best, contents.model, more) for one in questions]
     return doubts[0] if all(doubts) else ""
 
 
@@ -220,7 +220,7 @@ def _rerank_passages(
     """
     if reranker is None or not found:
         return found, []
-    found = sorted(found, key=_get_sort_key)
+    found = sorted(found, key=_get_passage_sort_key)
     best, rest = found[:_MAX_RERANKED], found[_MAX_RERANKED:]
     try:
         scores = reranker.score_passages(question, [one.passage.embedding_text for one in best])
@@ -234,7 +234,7 @@ def _rerank_passages(
 
 def _add_text_version(found: ScoredPassage, corpus: Searchable) -> ScoredPassage:
     """Add the version of the text: a preprint may differ from the article."""
-    stored = corpus.shelf.find_by_file(found.passage.file) if found.passage.file else None
+    stored = corpus.shelf.find_paper_by_file(found.passage.file) if found.passage.file else None
     return replace(found, version=stored.version) if stored else found
 
 
@@ -280,13 +280,13 @@ def limit_passages_per_paper(
     counts: Counter[str] = Counter()
     first: list[ScoredPassage] = []
     later: list[ScoredPassage] = []
-    for one in sorted(found, key=_get_sort_key):
+    for one in sorted(found, key=_get_passage_sort_key):
         counts[one.passage.paper] += 1
         (first if counts[one.passage.paper] <= MAX_PER_PAPER else later).append(one)
-    return tuple(sorted((first + later)[:top_k], key=_get_sort_key))
+    return tuple(sorted((first + later)[:top_k], key=_get_passage_sort_key))
 
 
-def _get_sort_key(found: ScoredPassage) -> tuple[float, str]:
+def _get_passage_sort_key(found: ScoredPassage) -> tuple[float, str]:
     """Return the sort key of a passage: best score first, then UUID."""
     return -found.score, found.passage.uuid  # the UUID makes the order of ties reproducible
 
@@ -302,7 +302,7 @@ def _require_valid_query(text: str, top_k: int, filters: Filters) -> None:
         raise BadRequest(msg, "Swap the two years.")
 
 
-def _build_empty_error(counts: CorpusCounts) -> EmptyStore:
+def _build_empty_index_error(counts: CorpusCounts) -> EmptyStore:
     """Return the error for an index without passages, which differs from a search without hits."""
     if counts.passages or counts.records:
         msg = "The index is empty: nothing was searched."
@@ -347,7 +347,7 @@ def _read_hit_passages(
         if passage is None:
             continue
         stored = records.get(passage.paper.removeprefix("pmid:"))
-        paper = stored.paper if stored else _to_paper(passage)
+        paper = stored.paper if stored else _passage_to_paper(passage)
         if (stored and stored.gone) or (paper.retracted and not filters.retracted):
             continue
         passage = replace(passage, retracted=paper.retracted)
@@ -355,16 +355,16 @@ def _read_hit_passages(
         yield ScoredPassage(passage, hit.score, hit.sim, hit.bm25, quality, paper=paper)
 
 
-def weight_by_evidence(found: Sequence[ScoredPassage]) -> list[ScoredPassage]:
+def weight_scores_by_evidence(found: Sequence[ScoredPassage]) -> list[ScoredPassage]:
     """Return passages with scores weighted by evidence; see the module docstring."""
     scored = [
         replace(one, score=one.score * _get_evidence_factor(one.paper)) if one.paper else one
         for one in found
     ]
     best: dict[str, ScoredPassage] = {}
-    for one in sorted(scored, key=_get_sort_key):
+    for one in sorted(scored, key=_get_passage_sort_key):
         best.setdefault(one.passage.paper, one)
-    behind = dict(_iterate_preprint_limits(list(best.values())))
+    behind = dict(_iterate_preprint_score_limits(list(best.values())))
     return [
         replace(one, score=min(one.score, behind.get(one.passage.paper, one.score)))
         for one in scored
@@ -376,13 +376,13 @@ def _get_evidence_factor(paper: Paper) -> float:
     return _RETRACTED_FACTOR if paper.retracted else 1 + EVIDENCE_WEIGHT * score_evidence(paper)
 
 
-def _iterate_preprint_limits(papers: Sequence[ScoredPassage]) -> Iterator[tuple[str, float]]:
-    """Yield preprints whose published version was found too, with the highest score allowed."""
-    from ..search.compared_records import is_preprint
+def _iterate_preprint_score_limits(papers: Sequence[ScoredPassage]) -> Iterator[tuple[str, float]]:
+    """Yield each preprint whose published version was found too, and its highest allowed score."""
+    from ..search.compared_records import is_preprint_without_journal
     from ..search.same_paper import judge_pair
 
     records = [(one.passage.paper, one.score, one.paper) for one in papers if one.paper]
-    preprints = [one for one in records if is_preprint(one[2])]
+    preprints = [one for one in records if is_preprint_without_journal(one[2])]
     for (key, _, preprint), (other, score, paper) in product(preprints, records):
         if key != other and judge_pair(preprint, paper).relation == "preprint_of":
             yield key, score * _JUST_BEHIND_FACTOR
@@ -392,7 +392,7 @@ def _has_pmid(passage: Passage) -> bool:
     return passage.paper.startswith("pmid:")
 
 
-def _to_paper(passage: Passage) -> Paper:
+def _passage_to_paper(passage: Passage) -> Paper:
     """Return a paper for a passage without a record in the corpus."""
     return Paper(
         Ids(),
@@ -420,8 +420,8 @@ def _iterate_outdated_warnings(contents: FinderStatus, counts: CorpusCounts) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class _SetFilter:
-    """A filter that is set: its description, the other filters, and a passage's values for it."""
+class _ActiveFilter:
+    """A filter that is set: its description, the other filters, and the values of a passage."""
 
     asked: str
     without: Filters
@@ -439,7 +439,7 @@ def explain_empty_result(
     text: str, vector: NDArray[np.float32] | None, filters: Filters, corpus: Searchable
 ) -> Iterator[str]:
     """Yield a sentence for each filter that removes every passage."""
-    chosen = list(_iterate_set_filters(filters))
+    chosen = list(_iterate_active_filters(filters))
     alone = [
         (one, found)
         for one in chosen
@@ -456,7 +456,7 @@ def explain_empty_result(
             yield f"Together these leave no passages: {several}. Without them: {count}."
 
 
-def _iterate_set_filters(filters: Filters) -> Iterator[_SetFilter]:
+def _iterate_active_filters(filters: Filters) -> Iterator[_ActiveFilter]:
     """Yield the filters that are set, including the one that leaves out retracted papers."""
     if filters.year_from is not None or filters.year_to is not None:
         first, last = filters.year_from, filters.year_to
@@ -464,26 +464,26 @@ def _iterate_set_filters(filters: Filters) -> Iterator[_SetFilter]:
             f"{first} to {last}" if first and last else f"from {first}" if first else f"to {last}"
         )
         without = replace(filters, year_from=None, year_to=None)
-        yield _SetFilter(f"Years: {years}", without, lambda one: [str(one.year or "no year")])
+        yield _ActiveFilter(f"Years: {years}", without, lambda one: [str(one.year or "no year")])
     if filters.journal:
         without = replace(filters, journal="", journals=())
         known = "" if filters.journals else " (the corpus has no journal of this name)"
         asked = f"Journal: “{filters.journal}”{known}"
-        yield _SetFilter(asked, without, lambda one: [one.journal or "no journal"])
+        yield _ActiveFilter(asked, without, lambda one: [one.journal or "no journal"])
     if filters.publication_types:
         without = replace(filters, publication_types=())
         asked = f"Type: {', '.join(filters.publication_types)}"
-        yield _SetFilter(asked, without, lambda one: one.publication_types)
+        yield _ActiveFilter(asked, without, lambda one: one.publication_types)
     if filters.mesh:
         without = replace(filters, mesh=())
-        yield _SetFilter(f"MeSH: {', '.join(filters.mesh)}", without, lambda _: ())
+        yield _ActiveFilter(f"MeSH: {', '.join(filters.mesh)}", without, lambda _: ())
     if filters.kind:
         kind = filters.kind.replace("_", " ")
         without = replace(filters, kind=None)
-        yield _SetFilter(f"Kind: {kind}", without, lambda one: [one.kind.replace("_", " ")])
+        yield _ActiveFilter(f"Kind: {kind}", without, lambda one: [one.kind.replace("_", " ")])
     if not filters.retracted:
         without = replace(filters, retracted=True)
-        yield _SetFilter(_RETRACTED_TYPE, without, lambda _: ["retracted"])
+        yield _ActiveFilter(_RETRACTED_TYPE, without, lambda _: ["retracted"])
 
 
 def _find_with_filters(

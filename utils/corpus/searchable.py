@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SearchedTables(Protocol):
-    """Passages, records and alternative names."""
+    """The tables of passages, records and alternative names that searches read."""
 
     def get_passages(self, uuids: Sequence[str]) -> Mapping[str, Passage]:
         """Return the passages with these UUIDs; unknown UUIDs are left out."""
@@ -40,9 +40,9 @@ class SearchedTables(Protocol):
 
 
 class SearchedTexts(Protocol):
-    """Whole texts, by file or paper; `Shelf` implements this interface."""
+    """Access to whole texts, by file or paper; `Shelf` implements this interface."""
 
-    def find_by_file(self, name: str) -> StoredPaper | None:
+    def find_paper_by_file(self, name: str) -> StoredPaper | None:
         """Return the text with this file name; None if it is missing."""
 
     def find_text(self, ids: Ids) -> StoredPaper | None:
@@ -76,8 +76,8 @@ class Searchable(Protocol):
         """The model that reorders the best passages."""
 
     @property
-    def more(self) -> str:
-        """Advice for a search that found nothing, such as ``sync records``."""
+    def empty_search_advice(self) -> str:
+        """The advice for a search that found nothing, such as ``sync records``."""
 
-    def recent_counts(self) -> CorpusCounts:
+    def get_recent_counts(self) -> CorpusCounts:
         """Return the counts of passages and records, at most ten seconds old."""

@@ -31,7 +31,7 @@ STAGED = ("paper", "content_hash", "edat", "lr", "year", "retracted")
 
 @dataclass(frozen=True, slots=True)
 class CorpusRecord:
-    """One paper of the corpus.
+    """One paper of the corpus, with its version and the dates of its record.
 
     ``version`` counts from 1 and grows when the content changes or PubMed revised the record;
     ``content_hash`` is the SHA-256 of all fields except the day of the last revision. ``edat``
@@ -50,7 +50,7 @@ class CorpusRecord:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The state of a query's sync.
+    """The state of a query's sync: its watermark and counts.
 
     ``last_edat`` is the watermark: the latest Entrez date stored, None before the first sync.
     ``last_mdat`` is the day up to which revisions of older records were asked for.
@@ -77,7 +77,7 @@ class WatermarkMove:
 
 @dataclass(frozen=True, slots=True)
 class SyncResult:
-    """The result of a sync.
+    """The outcome of a sync: counts of new and changed records, and warnings.
 
     ``pmids_processed`` is the sum of the three counts; a record PubMed deleted counts as updated.
     ``unfinished``: fetched records are staged, and the next call resumes; the counts cover merged
@@ -109,7 +109,7 @@ class UpsertResult(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class PassageChanges:
     """The result of replacing the passages of a paper.
 
     ``added`` passages are new or have another text, and need a vector. ``moved`` passages have the
@@ -207,22 +207,22 @@ def day_to_timestamp(day: str | None) -> str | None:
     return f"{day}T00:00:00Z" if day and _DAY.fullmatch(day) else None
 
 
-def _get_filled_fields(value: Any) -> dict[str, Any]:
+def _get_nonempty_fields(value: Any) -> dict[str, Any]:
     """Return the fields of a dataclass that are not empty."""
     if not (names := get_field_names(value)):
         raise TypeError(f"{type(value)} is not part of a paper")
     return {name: content for name in names if (content := getattr(value, name))}
 
 
-_encode = json.JSONEncoder(separators=(",", ":"), default=_get_filled_fields).encode
+_encode = json.JSONEncoder(separators=(",", ":"), default=_get_nonempty_fields).encode
 
 
-def paper_to_json(paper: Paper) -> tuple[str, str]:
-    """Return a paper as JSON that `paper_from_row` reads, and its content hash.
+def serialize_paper_and_hash(paper: Paper) -> tuple[str, str]:
+    """Return a paper as JSON that `paper_from_row` reads, and the hash of its content.
 
     Empty fields are left out, so that a field added to Papershelf later does not change the hash.
     """
-    facts = _get_filled_fields(paper)
+    facts = _get_nonempty_fields(paper)
     facts["ids"] = paper.ids
     revised = facts.pop("revised", "")
     content = _encode(facts)
@@ -241,7 +241,7 @@ def to_record_row(paper: Paper) -> dict[str, Any]:
     if not re.fullmatch(r"[1-9]\d{0,8}", paper.ids.pmid, re.A):
         msg = f"{paper.title[:60]!r} has no PMID."
         raise BadRequest(msg, "A corpus keeps records of PubMed.")
-    text, digest = paper_to_json(paper)
+    text, digest = serialize_paper_and_hash(paper)
     return {
         "pmid": int(paper.ids.pmid),
         "paper": text,

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING
 
 from ..errors import BadContent, BadRequest, SourceMiss
 from ..model.paper import utc_now
-from ..search.pubmed.search import find_every_hit
+from ..search.pubmed.search import search_every_pmid
 from ..sources import Query
 from ..sources.eutils import MAX_IDS_PER_REQUEST
 from ..sources.pubmed import LAST_HIT, fetch_first_hits, fetch_papers
 from ..system.process import SteadyClock
 from .stored_records import SyncResult
-from .sync_jobs import BEGINNING, DateStretch, SyncJob
+from .sync_jobs import BEGINNING, DateRange, SyncJob
 
 if TYPE_CHECKING:
     from ..http import Web
@@ -86,7 +86,7 @@ def sync_query(  # noqa: PLR0913 - options and callbacks of a sync
     StoreFailed
         The database could not be used.
     """
-    query_key, term = _clean_arguments(query_key, term, overlap_days)
+    query_key, term = _validate_sync_arguments(query_key, term, overlap_days)
     web.settings.require_email("NCBI")
     patience = min(_LOCK_WAIT_S, wait_s or _LOCK_WAIT_S)
     with database.exclusive_lock(query_key, patience, waiting):
@@ -129,8 +129,8 @@ def _combine_sync_results(first: SyncResult, second: SyncResult) -> SyncResult:
     )
 
 
-def _clean_arguments(query_key: str, term: str, overlap_days: int) -> tuple[str, str]:
-    """Return key and term without extra blanks; raise `BadRequest` if one is invalid."""
+def _validate_sync_arguments(query_key: str, term: str, overlap_days: int) -> tuple[str, str]:
+    """Return key and term without extra blanks; raise `BadRequest` if an argument is invalid."""
     key, text = query_key.strip(), " ".join(term.split())
     for name, value, most in (("query_key", key, _MAX_KEY_CHARS), ("term", text, _MAX_TERM_CHARS)):
         if not value or len(value) > most or not value.isprintable():
@@ -146,7 +146,7 @@ def _ignore_progress(done: int, total: int) -> None:
 
 
 class _SyncCall:
-    """One call: runs steps of its jobs until they are finished or the time is up."""
+    """One call of `sync_query`: runs steps of its jobs until they end or the time is up."""
 
     job: SyncJob
 
@@ -165,7 +165,7 @@ class _SyncCall:
         self.job, self.looked_at = job, None
         while self.failures < _OUTAGE_AFTER_BATCHES:
             if not self._run_next_step():
-                return self._add_member_counts(self.job.complete())
+                return self._add_member_counts(self.job.complete_job())
             if self.end is not None and self.clock.read_seconds() >= self.end:
                 break
         return self.job.to_unfinished_result()
@@ -187,8 +187,8 @@ class _SyncCall:
 
     def _run_next_step(self) -> bool:
         """Run the next step of the job; return False if no step is left."""
-        if stretch := self.job.get_next_stretch():
-            self._search_stretch(stretch)
+        if stretch := self.job.get_next_date_range():
+            self._search_date_range(stretch)
             return True
         if wanted := self.job.get_next_pmids(MAX_IDS_PER_REQUEST):
             done, total = self.looked_at or self.job.count_progress()
@@ -200,7 +200,7 @@ class _SyncCall:
 
     # -- PMIDs -------------------------------------------------------------------------------
 
-    def _search_stretch(self, stretch: DateStretch) -> None:
+    def _search_date_range(self, stretch: DateRange) -> None:
         """Stage the PMIDs of a range of days, or halve the range if it has too many hits."""
         if stretch.date_type == "members":
             self.job.stage_lost_members(stretch)
@@ -209,9 +209,9 @@ class _SyncCall:
         first, last = days
         date_type = "edat" if stretch.date_type == "set" else stretch.date_type
         query = Query(self.term, min_date=first, max_date=last, date_type=date_type)
-        found = find_every_hit(query, self.web)
+        found = search_every_pmid(query, self.web)
         if found.total > _MAX_SWEPT_HITS and stretch.first < stretch.last:
-            self.job.split_stretch(stretch)
+            self.job.split_date_range(stretch)
             return
         pmids = [pmid for page in found.pages for pmid in page]
         record = self.job.reconcile_members if stretch.date_type == "set" else self.job.stage_hits
@@ -224,7 +224,7 @@ class _SyncCall:
         try:
             papers = fetch_papers(list(wanted), self.web, anew=True)
             missing = {pmid: why for pmid, why in wanted.items() if pmid not in papers}
-            doubtful = self._find_maybe_existing(missing, nothing=not papers)
+            doubtful = self._find_possibly_existing_pmids(missing, nothing=not papers)
         except SourceMiss as miss:
             if isinstance(miss.__cause__, BadContent) and len(wanted) > 1:
                 for half in _split_batch_in_half(wanted):
@@ -242,7 +242,9 @@ class _SyncCall:
             reason = "PubMed finds what it sends no record of."
             self.job.mark_failed(doubtful, _describe_failed_batch(doubtful, reason))
 
-    def _find_maybe_existing(self, missing: Mapping[str, str], *, nothing: bool) -> list[str]:
+    def _find_possibly_existing_pmids(
+        self, missing: Mapping[str, str], *, nothing: bool
+    ) -> list[str]:
         """Return PMIDs that PubMed may have although it sent no record.
 
         Either a search still finds the PMIDs, or the whole batch came back empty (*nothing*)

@@ -55,7 +55,7 @@ _MAX_WARNINGS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class DateStretch:
+class DateRange:
     """The days to search, both included: by Entrez date (``edat``) or by revision (``mdat``).
 
     ``set`` compares the PMIDs that the query finds on these days with the members of these days;
@@ -68,7 +68,7 @@ class DateStretch:
 
     @property
     def name(self) -> str:
-        """The name by which staged rows refer to these days."""
+        """The name of these days in staged rows."""
         return f"{self.date_type}:{self.first}"
 
 
@@ -101,9 +101,9 @@ class SyncJob:
         return self._job.last.replace("-", "/")
 
     def count_members(self) -> int:
-        """Return the number of papers that are members of the query here."""
+        """Return the number of papers in the corpus that are members of the query."""
         mine = _members.c.query_key == self._job.query_key
-        with self._database.reading() as connection:
+        with self._database.open_reading() as connection:
             counted = select(func.count()).select_from(_members).where(mine)
             return int(connection.execute(counted).scalar_one())
 
@@ -115,7 +115,7 @@ class SyncJob:
 
         An open job with another term, or from another watermark, is abandoned.
         """
-        with database.writing() as connection:
+        with database.open_writing() as connection:
             planned = _plan_job(connection, query_key, term, overlap_days, full)
             row = (
                 connection.execute(
@@ -138,42 +138,42 @@ class SyncJob:
 
     # -- steps -------------------------------------------------------------------------------
 
-    def get_next_stretch(self) -> DateStretch | None:
-        """Return the next days to search; None when all days are done."""
+    def get_next_date_range(self) -> DateRange | None:
+        """Return the next days to search; None if all days were searched."""
         query = select(_stretches).where(
             _stretches.c.job_id == self.job_id, _stretches.c.swept.is_(False)
         )
-        with self._database.reading() as connection:
+        with self._database.open_reading() as connection:
             rows = [
-                DateStretch(
+                DateRange(
                     row["date_type"], _parse_iso_date(row["first"]), _parse_iso_date(row["last"])
                 )
                 for row in connection.execute(query).mappings()
             ]
         return min(rows, key=lambda s: (_STRETCH_ORDER.index(s.date_type), s.first), default=None)
 
-    def split_stretch(self, stretch: DateStretch) -> None:
-        """Replace a stretch by its two halves."""
+    def split_date_range(self, stretch: DateRange) -> None:
+        """Replace a range of days by its two halves."""
         middle = stretch.first + (stretch.last - stretch.first) // 2
         later = replace(stretch, first=middle + timedelta(days=1))
-        with self._database.writing() as connection:
-            connection.execute(_build_stretch_update(self.job_id, stretch).values(last=str(middle)))
-            connection.execute(insert(_stretches), _to_stretch_row(self.job_id, later))
+        with self._database.open_writing() as connection:
+            connection.execute(
+                _build_date_range_update(self.job_id, stretch).values(last=str(middle))
+            )
+            connection.execute(insert(_stretches), _to_date_range_row(self.job_id, later))
 
-    def stage_hits(
-        self, stretch: DateStretch, pmids: Iterable[str], warnings: Iterable[str]
-    ) -> None:
+    def stage_hits(self, stretch: DateRange, pmids: Iterable[str], warnings: Iterable[str]) -> None:
         """Stage the PMIDs that a search found in a range of days, to be fetched."""
         numbers = sorted(set(map(int, pmids)))
-        with self._database.writing() as connection:
+        with self._database.open_writing() as connection:
             self._stage_pmids(connection, stretch, numbers)
-            connection.execute(_build_stretch_update(self.job_id, stretch).values(swept=True))
+            connection.execute(_build_date_range_update(self.job_id, stretch).values(swept=True))
             self._add_warnings(connection, warnings)
 
     def reconcile_members(
-        self, stretch: DateStretch, pmids: Iterable[str], warnings: Iterable[str]
+        self, stretch: DateRange, pmids: Iterable[str], warnings: Iterable[str]
     ) -> None:
-        """Compare the members with Entrez dates in these days with the PMIDs that the query finds.
+        """Compare the members whose Entrez date is in these days with the PMIDs found.
 
         Papers to fetch are those found that were not members (added late, or with a changed date),
         and the members that are not found.
@@ -181,7 +181,7 @@ class SyncJob:
         found = set(map(int, pmids))
         until = _records.c.edat <= str(stretch.last)
         since = _records.c.edat >= str(stretch.first)
-        with self._database.writing() as connection:
+        with self._database.open_writing() as connection:
             query = self._build_member_query(until if stretch.first == BEGINNING else until & since)
             known = set(connection.execute(query).scalars().all())
             fresh = sorted(found - known)
@@ -189,24 +189,24 @@ class SyncJob:
             self._clear_vanished_marks(connection, stretch, fresh)
             lost = replace(stretch, date_type="members")
             self._stage_pmids(connection, lost, sorted(known - found))
-            connection.execute(_build_stretch_update(self.job_id, stretch).values(swept=True))
+            connection.execute(_build_date_range_update(self.job_id, stretch).values(swept=True))
             self._add_warnings(connection, warnings)
 
-    def stage_lost_members(self, stretch: DateStretch) -> None:
+    def stage_lost_members(self, stretch: DateRange) -> None:
         """Stage the query's members that a complete search did not find.
 
         An open job of an older version, which covers some days only, searches the whole set
         instead.
         """
         found = exists().where(_staged.c.job_id == self.job_id, _staged.c.pmid == _members.c.pmid)
-        with self._database.writing() as connection:
+        with self._database.open_writing() as connection:
             if not self._job.everything:
                 whole = {"date_type": "set", "first": str(BEGINNING)}
-                connection.execute(_build_stretch_update(self.job_id, stretch).values(**whole))
+                connection.execute(_build_date_range_update(self.job_id, stretch).values(**whole))
                 return
             lost = connection.execute(self._build_member_query(~found)).scalars().all()
             self._stage_pmids(connection, stretch, lost)
-            connection.execute(_build_stretch_update(self.job_id, stretch).values(swept=True))
+            connection.execute(_build_date_range_update(self.job_id, stretch).values(swept=True))
 
     def _build_member_query(self, condition: Any) -> Select[Any]:
         return (
@@ -216,7 +216,7 @@ class SyncJob:
         )
 
     def _clear_vanished_marks(
-        self, connection: Connection, stretch: DateStretch, numbers: Sequence[int]
+        self, connection: Connection, stretch: DateRange, numbers: Sequence[int]
     ) -> None:
         """Clear the mark *vanished* of members that were found under another date."""
         values = {"why": _REASONS[stretch.date_type], "stretch": stretch.name}
@@ -230,14 +230,14 @@ class SyncJob:
         query = select(_staged.c.pmid, _staged.c.why).where(
             _staged.c.job_id == self.job_id, _staged.c.state == ""
         )
-        with self._database.reading() as connection:
+        with self._database.open_reading() as connection:
             rows = connection.execute(query.order_by(_staged.c.pmid).limit(limit)).all()
         return {str(row.pmid): row.why for row in rows}
 
     def count_progress(self) -> tuple[int, int]:
         """Return the number of processed papers and of all papers."""
         query = select(func.count(), func.count().filter(_staged.c.state != ""))
-        with self._database.reading() as connection:
+        with self._database.open_reading() as connection:
             total, done = connection.execute(query.where(_staged.c.job_id == self.job_id)).one()
         return done, total
 
@@ -245,24 +245,24 @@ class SyncJob:
         """Stage fetched records; PubMed has no record of the *omitted*."""
         rows = [to_record_row(paper) for paper in papers]
         rows = [{**{k: row[k] for k in STAGED}, "key": row["pmid"]} for row in rows]
-        with self._database.writing() as connection:
+        with self._database.open_writing() as connection:
             if rows:
                 connection.execute(_build_fetched_update(self.job_id), rows)
             self._set_pmid_state(connection, omitted, "omitted")
 
     def mark_failed(self, pmids: Iterable[str], warning: str) -> None:
         """Mark papers whose records could not be fetched; the watermark stays before them."""
-        with self._database.writing() as connection:
+        with self._database.open_writing() as connection:
             self._set_pmid_state(connection, pmids, "failed")
             self._add_warnings(connection, [warning])
 
     def to_unfinished_result(self) -> SyncResult:
         """Return the result of a call that ends before its job."""
-        with self._database.reading() as connection:
+        with self._database.open_reading() as connection:
             return replace(_read_merged_counts(connection, self.job_id), unfinished=True)
 
     def _stage_pmids(
-        self, connection: Connection, stretch: DateStretch, numbers: Sequence[int]
+        self, connection: Connection, stretch: DateRange, numbers: Sequence[int]
     ) -> None:
         """Stage PMIDs to be fetched; PMIDs that are staged already stay unchanged."""
         about = {"why": _REASONS[stretch.date_type], "stretch": stretch.name, "state": ""}
@@ -297,20 +297,20 @@ class SyncJob:
         InvariantFailed
             Another process ended this job.
         """
-        with self._open_merge() as merge:
+        with self._open_merge_step() as merge:
             more = merge.merge_fetched_records() or merge.mark_deleted_members()
             self._add_warnings(merge.connection, merge.warnings)
         return more
 
-    def complete(self) -> SyncResult:
-        """Move the watermark, and close the job.
+    def complete_job(self) -> SyncResult:
+        """Move the watermark to the last stored day, and close the job.
 
         Raises
         ------
         InvariantFailed
             Another process ended this job.
         """
-        with self._open_merge() as merge:
+        with self._open_merge_step() as merge:
             merge.warn_of_missing_records()
             merge.advance_watermark()
             self._add_warnings(merge.connection, merge.warnings)
@@ -318,8 +318,8 @@ class SyncJob:
             return _read_merged_counts(merge.connection, self.job_id)
 
     @contextmanager
-    def _open_merge(self) -> Iterator[MergeStep]:
-        with self._database.writing() as connection:
+    def _open_merge_step(self) -> Iterator[MergeStep]:
+        with self._database.open_writing() as connection:
             state = select(_jobs.c.state).where(_jobs.c.job_id == self.job_id)
             if connection.execute(state).scalar() != "open":
                 msg = f"The sync {self.job_id} was ended by another process."
@@ -367,14 +367,14 @@ def _insert_job(connection: Connection, job: SyncJobRow, revised_since: date | N
     row = {name: getattr(job, name) for name in SyncJobRow.__slots__}
     connection.execute(insert(_jobs).values(**row, state="open", begun_at=utc_now()))
     first, last = _parse_iso_date(job.first), _parse_iso_date(job.last)
-    stretches = [DateStretch("edat", first, last)]
+    stretches = [DateRange("edat", first, last)]
     if job.everything:
-        stretches.append(DateStretch("members", first, last))
+        stretches.append(DateRange("members", first, last))
     else:
-        stretches.append(DateStretch("set", BEGINNING, last))
+        stretches.append(DateRange("set", BEGINNING, last))
         if revised_since:
-            stretches.append(DateStretch("mdat", min(revised_since, last), last))
-    rows = [_to_stretch_row(job.job_id, stretch) for stretch in stretches]
+            stretches.append(DateRange("mdat", min(revised_since, last), last))
+    rows = [_to_date_range_row(job.job_id, stretch) for stretch in stretches]
     connection.execute(insert(_stretches), rows)
 
 
@@ -406,7 +406,7 @@ def _read_merged_counts(connection: Connection, job_id: str) -> SyncResult:
     )
 
 
-def _build_stretch_update(job_id: str, stretch: DateStretch) -> Update:
+def _build_date_range_update(job_id: str, stretch: DateRange) -> Update:
     return update(_stretches).where(
         _stretches.c.job_id == job_id,
         _stretches.c.date_type == stretch.date_type,
@@ -414,7 +414,7 @@ def _build_stretch_update(job_id: str, stretch: DateStretch) -> Update:
     )
 
 
-def _to_stretch_row(job_id: str, stretch: DateStretch) -> dict[str, Any]:
+def _to_date_range_row(job_id: str, stretch: DateRange) -> dict[str, Any]:
     days = {"first": str(stretch.first), "last": str(stretch.last)}
     return {"job_id": job_id, "date_type": stretch.date_type, **days, "swept": False}
 
@@ -444,7 +444,7 @@ class SyncJobRow:
 
 
 class MergeStep:
-    """A step of a merge, inside its transaction."""
+    """A step that merges staged rows into the corpus, inside one transaction."""
 
     def __init__(self, connection: Connection, job: SyncJobRow) -> None:
         self.connection = connection

@@ -66,7 +66,7 @@ class PaperText:
 
     @property
     def about(self) -> dict[str, Any]:
-        """The facts about the paper that every passage carries."""
+        """The facts about the paper that are stored with each passage."""
         year = self.paper.year
         retracted = self.paper.retracted or (
             self.stored is not None and self.stored.paper.retracted
@@ -224,7 +224,7 @@ class CorpusTexts:
     def _get_text_of_record(self, record: CorpusRecord) -> PaperText:
         paper, stored = record.paper, None
         if entry := self._find_entry(paper.ids):
-            stored = self.corpus.shelf.find_by_file(entry.file)
+            stored = self.corpus.shelf.find_paper_by_file(entry.file)
         mark = self._build_mark(record.content_hash, record.lr, entry)
         self._seen.update(
             self._names.intersection(paper.ids.names()), stored.paper.ids.names() if stored else ()
@@ -243,7 +243,7 @@ class CorpusTexts:
         if skip_unchanged and source and source.digest and source.mark == mark:
             self._keys.add(key)
             return None
-        if not (stored := self.corpus.shelf.find_by_file(entry.file)):
+        if not (stored := self.corpus.shelf.find_paper_by_file(entry.file)):
             return None
         self._keys.add(key)
         is_text = self._is_shareable(entry) and stored.kind == "full_text"
@@ -270,7 +270,7 @@ class CorpusTexts:
         return max(enumerate(entries), key=lambda pair: (self._rank_entry(pair[1]), pair[0]))[1]
 
     def _rank_entry(self, entry: ShelfEntry) -> tuple[bool, bool, bool, int]:
-        stored = self.corpus.shelf.find_by_file(entry.file)
+        stored = self.corpus.shelf.find_paper_by_file(entry.file)
         return build_text_sort_key("published", stored) if stored else (False, False, False, 0)
 
     def _is_shareable(self, entry: ShelfEntry) -> bool:
@@ -330,7 +330,7 @@ def read_passage_text(passage: Passage, corpus: Searchable) -> str:
         The file cannot be read.
     """
     if passage.file:
-        stored = corpus.shelf.find_by_file(passage.file)
+        stored = corpus.shelf.find_paper_by_file(passage.file)
         if stored and stored.kind == "full_text":
             return corpus.shelf.read_text(stored)
         raise NotFound(f"{passage.file} is no longer a full text of the shelf.", "Index again.")
@@ -353,7 +353,7 @@ def find_paper_text(paper: str, corpus: Searchable) -> PaperText:
     NotFound
         The paper is neither on the shelf nor in the corpus.
     """
-    stored = corpus.shelf.find_by_file(paper.strip()) or corpus.shelf.find_text(
+    stored = corpus.shelf.find_paper_by_file(paper.strip()) or corpus.shelf.find_text(
         ids := Ids.parse(paper)
     )
     if stored:

@@ -25,7 +25,7 @@ SYNC_ADVICE = f"sync records about it ({command_line('corpus sync')})"
 """The advice for adding papers to a corpus."""
 
 
-def explain_no_hits(more: str = SYNC_ADVICE) -> str:
+def build_no_hits_message(more: str = SYNC_ADVICE) -> str:
     """Return the message for a search without filters that found no passage."""
     return f"No passage has any of these words. {_suggest_next_step(more)}"
 
@@ -34,10 +34,10 @@ def _suggest_next_step(more: str) -> str:
     return f"Ask in other words, or {more}."
 
 
-def explain_doubt(
+def build_doubt_warning(
     question: str, found: Sequence[ScoredPassage], model: str = "", more: str = SYNC_ADVICE
 ) -> str:
-    """Return a warning if *found* probably does not answer the question; "" if it may.
+    """Return a warning if the passages probably do not answer the question; "" if they may.
 
     Parameters
     ----------

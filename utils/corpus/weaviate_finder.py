@@ -71,8 +71,8 @@ _LISTS = ("pub_types", "type_keys")
 _K1 = 2.4
 
 
-def _collect_no_facts(papers: Sequence[str]) -> dict[str, SharedFacts]:
-    """Return no facts about any paper."""
+def _return_no_facts(papers: Sequence[str]) -> dict[str, SharedFacts]:
+    """Return an empty dict: no paper has facts to share."""
     return {}
 
 
@@ -98,7 +98,7 @@ class WeaviateFinder:
         url: str,
         key: str = "",
         collection: str = "PubMedChunk",
-        shown: ShownOf = _collect_no_facts,
+        shown: ShownOf = _return_no_facts,
     ) -> None:
         self._url = urlsplit(url if "//" in url else f"//{url}", scheme="http")
         self._key = key
@@ -134,14 +134,14 @@ class WeaviateFinder:
         """Create the collection, or add properties; another model needs an empty one.
 
         A class holds vectors of one width, so that another model means an empty class:
-        `find_without_vectors` then names every passage.
+        `find_uuids_without_vectors` then names every passage.
         """
         self._counted = None
         with self._open_connection() as client:
             if client.collections.exists(self._collection):
                 description = self._get_collection(client).config.get().description
-                known, _ = facts = parse_model(description)
-                old = parse_format(description) < _FORMAT
+                known, _ = facts = parse_model_and_width(description)
+                old = parse_format_number(description) < _FORMAT
                 if not old and (not model or facts == (model, dim)):
                     self._add_missing_properties(client)
                     return
@@ -151,7 +151,7 @@ class WeaviateFinder:
                 else:
                     self._add_missing_properties(client)
                     self._get_collection(client).config.update(
-                        description=build_description(model, dim)
+                        description=build_collection_description(model, dim)
                     )
                     return
             self._create_collection(client, model, dim)
@@ -171,7 +171,7 @@ class WeaviateFinder:
         self._counted = None
         with self._open_connection() as client:
             found = self._get_collection(client)
-            _, dim = parse_model(found.config.get().description)
+            _, dim = parse_model_and_width(found.config.get().description)
             rows = None if vectors is None else to_vector_rows(vectors, passages, dim)
             latest = {passage.uuid: at for at, passage in enumerate(passages)}
             for some in _iterate_batches(list(latest), _BATCH):
@@ -189,7 +189,7 @@ class WeaviateFinder:
                     first = next(iter(refused.values())).message
                     raise self._to_weaviate_error(f"refused {len(refused)} passages: {first}")
 
-    def remove(self, uuids: Sequence[str]) -> None:
+    def delete_passages(self, uuids: Sequence[str]) -> None:
         """Delete passages; unknown UUIDs are ignored."""
         from weaviate.classes.query import Filter
 
@@ -220,7 +220,7 @@ class WeaviateFinder:
             if not client.collections.exists(self._collection):
                 return []
             found = self._get_collection(client)
-            _, dim = parse_model(found.config.get().description)
+            _, dim = parse_model_and_width(found.config.get().description)
             row = to_query_vector(vector, dim).tolist() if vector is not None and dim else []
             depth = get_candidate_limit(limit)
             words = (
@@ -234,13 +234,13 @@ class WeaviateFinder:
         known = [one for one in words if one[0] in candidates]
         return fuse_scores(known, [*near, *cosines], share, limit)
 
-    def find_without_vectors(self, uuids: Sequence[str]) -> set[str]:
+    def find_uuids_without_vectors(self, uuids: Sequence[str]) -> set[str]:
         """Return the UUIDs without a vector, or, before a model was prepared, the unknown UUIDs."""
         with self._open_connection() as client:
             if not client.collections.exists(self._collection):
                 return set(uuids)
             found = self._get_collection(client)
-            model, _ = parse_model(found.config.get().description)
+            model, _ = parse_model_and_width(found.config.get().description)
             held: set[str] = set()
             for some in _iterate_batches(uuids, _ASKED):
                 answer = found.query.fetch_objects_by_ids(
@@ -263,7 +263,7 @@ class WeaviateFinder:
             if not client.collections.exists(self._collection):
                 return FinderStatus(0, 0)
             found = self._get_collection(client)
-            model, dim = parse_model(found.config.get().description)
+            model, dim = parse_model_and_width(found.config.get().description)
             vectored = Filter.by_property("vectored").equal(True)
             passages = found.aggregate.over_all(total_count=True).total_count
             vectors = found.aggregate.over_all(filters=vectored, total_count=True).total_count
@@ -287,8 +287,8 @@ class WeaviateFinder:
         index = Configure.VectorIndex.hnsw(distance_metric=VectorDistances.COSINE)
         client.collections.create(
             self._collection,
-            description=build_description(model, dim),
-            properties=build_properties(),
+            description=build_collection_description(model, dim),
+            properties=build_collection_properties(),
             inverted_index_config=Configure.inverted_index(bm25_k1=_K1, bm25_b=0.75),
             vector_config=Configure.Vectors.self_provided(vector_index_config=index),
         )
@@ -297,7 +297,7 @@ class WeaviateFinder:
         """Add properties that an older version, or another program, did not create."""
         config = self._get_collection(client).config
         known = {each.name for each in config.get().properties}
-        for each in build_properties():
+        for each in build_collection_properties():
             if each.name not in known:
                 config.add_property(each)
 
@@ -310,7 +310,7 @@ class WeaviateFinder:
         )
         kept: dict[str, list[float]] = {}
         for each in answer.objects:
-            digest, vector = passages[str(each.uuid)].digest, _read_vector(each)
+            digest, vector = passages[str(each.uuid)].digest, _get_object_vector(each)
             if vector and digest and each.properties.get("digest") == digest:
                 kept[str(each.uuid)] = vector
         return kept
@@ -411,16 +411,16 @@ def _complete_scores(
         if str(one.uuid) == first[0]:
             texts = (str(one.properties.get(name) or "") for name in _TERMS)
             share = compute_term_share(terms, set(" ".join(texts).split()))
-        if str(one.uuid) in others and (its := _read_vector(one)):
+        if str(one.uuid) in others and (its := _get_object_vector(one)):
             cosines.append(_to_scored_hit(one, float(sum(map(mul, vector, its)))))
     return share, cosines
 
 
 def _to_scored_hit(found: Any, score: float) -> Scored:
-    return str(found.uuid), get_paper_property(found.properties), score
+    return str(found.uuid), get_paper_key(found.properties), score
 
 
-def _read_vector(found: Any) -> list[float]:
+def _get_object_vector(found: Any) -> list[float]:
     """Return the vector of an object; newer servers and clients name it "default"."""
     vector = found.vector
     return list(vector.get("default") or []) if isinstance(vector, dict) else list(vector or [])
@@ -431,11 +431,11 @@ def _iterate_batches(values: Sequence[str], size: int) -> Iterator[list[str]]:
         yield list(values[start : start + size])
 
 
-def build_properties() -> list[Property]:
+def build_collection_properties() -> list[Property]:
     """Return the properties of the collection."""
     from weaviate.classes.config import DataType, Property, Tokenization
 
-    def make(name: str, kind: DataType, **options: Any) -> Property:
+    def make_property(name: str, kind: DataType, **options: Any) -> Property:
         return Property(name=name, data_type=kind, **options)
 
     whole: dict[str, Any] = {"tokenization": Tokenization.FIELD, "index_searchable": False}
@@ -443,24 +443,24 @@ def build_properties() -> list[Property]:
     terms: dict[str, Any] = {"tokenization": Tokenization.WHITESPACE, "index_filterable": False}
     names = ("pmid", "chunk_id", "journal", "source_url", "kind", "digest", "journal_key")
     return [
-        *(make(name, DataType.TEXT, **whole) for name in names),
-        *(make(name, DataType.TEXT, **kept) for name in _WORDS),
-        *(make(name, DataType.TEXT, **terms) for name in _TERMS),
-        *(make(name, DataType.TEXT_ARRAY, **whole) for name in _LISTS),
-        *(make(name, DataType.INT) for name in ("year", "quality_total")),
-        *(make(name, DataType.DATE) for name in ("edat", "lr")),
-        *(make(name, DataType.BOOL) for name in ("retracted", "vectored")),
+        *(make_property(name, DataType.TEXT, **whole) for name in names),
+        *(make_property(name, DataType.TEXT, **kept) for name in _WORDS),
+        *(make_property(name, DataType.TEXT, **terms) for name in _TERMS),
+        *(make_property(name, DataType.TEXT_ARRAY, **whole) for name in _LISTS),
+        *(make_property(name, DataType.INT) for name in ("year", "quality_total")),
+        *(make_property(name, DataType.DATE) for name in ("edat", "lr")),
+        *(make_property(name, DataType.BOOL) for name in ("retracted", "vectored")),
     ]
 
 
-def build_description(model: str, dim: int) -> str:
+def build_collection_description(model: str, dim: int) -> str:
     """Return the description of a collection whose vectors *model* made."""
     facts = {"about": "passages of papers", "format": _FORMAT, "model": model, "dim": dim}
     return json.dumps(facts)
 
 
-def parse_format(description: str | None) -> int:
-    """Return the format of a collection; the current format if another program described it."""
+def parse_format_number(description: str | None) -> int:
+    """Return the format number in a collection's description; the current one if it has none."""
     try:
         facts = json.loads(description or "{}")
         return int(facts.get("format", 1 if "model" in facts else _FORMAT))
@@ -468,8 +468,8 @@ def parse_format(description: str | None) -> int:
         return _FORMAT
 
 
-def parse_model(description: str | None) -> tuple[str, int]:
-    """Return the model and the width in a description; ("", 0) if it has none."""
+def parse_model_and_width(description: str | None) -> tuple[str, int]:
+    """Return the model and the vector width in a description; ("", 0) if it has none."""
     try:
         facts = json.loads(description or "{}")
         return str(facts.get("model", "")), int(facts.get("dim", 0))
@@ -509,7 +509,7 @@ def passage_to_properties(
     return kept
 
 
-def get_paper_property(kept: dict[str, Any]) -> str:
+def get_paper_key(kept: dict[str, Any]) -> str:
     """Return the paper's key in an object's properties."""
     pmid = str(kept.get("pmid", ""))
     return f"pmid:{pmid}" if pmid.isdigit() else pmid

@@ -32,7 +32,7 @@ def join_weighted_terms(title: str, section: str, text: str) -> str:
     return " ".join((title, title, title, section, section, text))
 
 
-def build_index_schema(names: Iterable[str], numbers: Iterable[str]) -> SchemaBuilder:
+def build_word_index_schema(names: Iterable[str], numbers: Iterable[str]) -> SchemaBuilder:
     """Return a schema with the field of terms, whole *names*, and *numbers*.
 
     Of a term, its frequency in a text is stored, which BM25 needs, and no positions, which would
@@ -49,7 +49,7 @@ def build_index_schema(names: Iterable[str], numbers: Iterable[str]) -> SchemaBu
     return builder
 
 
-def open_index(folder: Path, schema: Schema) -> tantivy.Index:
+def open_word_index(folder: Path, schema: Schema) -> tantivy.Index:
     """Open or create the index in a folder; raise `ValueError` if its schema differs."""
     import tantivy
 
@@ -93,7 +93,9 @@ def build_filter_queries(schema: Schema, filters: Filters) -> Iterator[Query]:
     if not filters.retracted:
         yield Query.term_query(schema, "retracted", 0)
     if filters.year_from is not None or filters.year_to is not None:
-        yield Query.range_query(schema, "year", FieldType.Integer, *get_year_range(filters))
+        yield Query.range_query(
+            schema, "year", FieldType.Integer, *get_filtered_year_range(filters)
+        )
     whole = {
         "journal": filters.journal_names,
         "types": filters.publication_types,
@@ -105,7 +107,7 @@ def build_filter_queries(schema: Schema, filters: Filters) -> Iterator[Query]:
             yield Query.term_set_query(schema, name, [fold_filter_value(value) for value in values])
 
 
-def get_year_range(filters: Filters) -> tuple[int, int]:
+def get_filtered_year_range(filters: Filters) -> tuple[int, int]:
     """Return the first and the last year that pass; a text without a year has year 0."""
     last = 9999 if filters.year_to is None else max(0, filters.year_to)
     return max(1, filters.year_from or 1), last

@@ -145,7 +145,7 @@ def can_be_omitted(start: int, end: int, text: str, wording: FoldedText) -> bool
 
 
 class FoldedText(NamedTuple):
-    """The folded ``words`` of a text; `place` maps positions back to the text.
+    """The folded ``words`` of a text; `map_to_text` maps positions back to the text.
 
     ``ours`` and ``theirs`` are the borders of the stretches that differ, in both texts.
     """

@@ -1,4 +1,4 @@
-"""The files of a folder that is adopted, and the journal of what became of each of them.
+"""List the files of a folder to adopt, and record the outcome of each file in a journal.
 
 A folder of another program is only read. Folders and files that are symbolic links are not
 followed, because a link may lead out of the folder.
@@ -24,7 +24,7 @@ from ..command_line import command_line
 from ..errors import BadRequest
 from ..system import safe_files
 from ..system.plain_text import one_line, replace_surrogates, to_spreadsheet_cell
-from .inbox_files import get_file_state, hash_values
+from .inbox_files import get_file_state, hash_names
 
 State = Literal[
     "filed", "ready", "on_shelf", "duplicate", "unsure", "unknown", "rejected", "not_paper",
@@ -56,7 +56,7 @@ _SUFFIX = ".pdf"
 
 @dataclass(frozen=True, slots=True)
 class AdoptedFile:
-    """The result of one file of an adopted folder.
+    """The outcome for one file of an adopted folder: its state, paper and details.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class AdoptedFile:
 COLUMNS = ("file", "state", "paper", "title", "detail", "candidates", "command", "file_path")
 
 
-def write_table(path: Path, files: Iterable[AdoptedFile]) -> None:
+def write_adoption_table(path: Path, files: Iterable[AdoptedFile]) -> None:
     """Write a CSV table with one row for each file.
 
     Raises
@@ -109,19 +109,19 @@ def write_table(path: Path, files: Iterable[AdoptedFile]) -> None:
             writer.writerow([to_spreadsheet_cell(row[column]) for column in COLUMNS])
 
 
-def display_path(path: Path, folder: Path) -> str:
+def format_display_path(path: Path, folder: Path) -> str:
     """Return the path of a file in its folder, safe to show."""
     shown = path.relative_to(folder) if path.is_relative_to(folder) else path
     return one_line(replace_surrogates(str(shown)))
 
 
-def build_command(path: Path, paper: str = "PMID_OR_DOI") -> str:
-    """Return the command that files one file as a paper."""
+def build_filing_command(path: Path, paper: str = "PMID_OR_DOI") -> str:
+    """Return the command that files a PDF file under a paper."""
     return command_line(f"adopt {shlex.quote(replace_surrogates(str(path)))} --as {paper}")
 
 
-def list_pdfs(folder: Path, without: Path) -> tuple[list[Path], list[AdoptedFile]]:
-    """Return the PDF files in a folder and its subfolders, and what cannot be read there.
+def list_pdf_files(folder: Path, without: Path) -> tuple[list[Path], list[AdoptedFile]]:
+    """Return the PDF files in a folder and its subfolders, and errors of unreadable folders.
 
     Hidden files and folders, and the folder *without*, are left out.
 
@@ -133,16 +133,16 @@ def list_pdfs(folder: Path, without: Path) -> tuple[list[Path], list[AdoptedFile
     found: list[Path] = []
     unread: list[AdoptedFile] = []
 
-    def note_error(error: OSError) -> None:
+    def record_error(error: OSError) -> None:
         path = Path(error.filename or folder)
         if path == folder:
             raise BadRequest(
                 f"{folder} cannot be read: {error.strerror}.", "Check its permissions."
             )
         detail = f"The folder cannot be read: {error.strerror}."
-        unread.append(AdoptedFile(display_path(path, folder), "unreadable", detail))
+        unread.append(AdoptedFile(format_display_path(path, folder), "unreadable", detail))
 
-    for place, folders, names in os.walk(folder, onerror=note_error):
+    for place, folders, names in os.walk(folder, onerror=record_error):
         here = Path(place)
         folders[:] = sorted(
             name for name in folders if not name.startswith(".") and here / name != without
@@ -156,7 +156,7 @@ def _is_pdf_name(name: str) -> bool:
 
 
 class AdoptionJournal:
-    """The results of earlier runs over one folder, by the fingerprints of the files.
+    """The results of earlier runs over one folder, by the state of each file.
 
     Parameters
     ----------
@@ -173,15 +173,15 @@ class AdoptionJournal:
         with safe_files.disk_errors(file, "read"):
             lines = file.read_bytes().splitlines() if file.exists() else []
         for line in lines:
-            self._load_line(line)
+            self._load_journal_line(line)
 
     @classmethod
     def open(cls, shelf: Path, folder: Path, basis: str) -> Self:
         """Return the journal of a folder on a shelf."""
         private = shelf / safe_files.PRIVATE_FOLDER / "adopted"
-        return cls(private / f"{hash_values(folder)}.jsonl", basis)
+        return cls(private / f"{hash_names(folder)}.jsonl", basis)
 
-    def _load_line(self, line: bytes) -> None:
+    def _load_journal_line(self, line: bytes) -> None:
         with contextlib.suppress(ValueError, TypeError, KeyError):  # the torn end of a killed run
             row = json.loads(line)
             result = AdoptedFile(
@@ -194,12 +194,12 @@ class AdoptionJournal:
             else:
                 self.results.pop(mark, None)
 
-    def find(self, path: Path) -> AdoptedFile | None:
-        """Return the result of a file that has not changed since."""
-        return self.results.get(fingerprint_file(path))
+    def find_earlier_result(self, path: Path) -> AdoptedFile | None:
+        """Return the result of a file that has not changed since; None without one."""
+        return self.results.get(hash_file_state(path))
 
-    def add(self, mark: str, sha256: str, result: AdoptedFile) -> None:
-        """Append a result.
+    def append_result(self, mark: str, sha256: str, result: AdoptedFile) -> None:
+        """Append the result of a file to the journal.
 
         Raises
         ------
@@ -213,6 +213,6 @@ class AdoptionJournal:
             file.write(b"\n" + json.dumps(row).encode())
 
 
-def fingerprint_file(path: Path) -> str:
-    """Return a fingerprint of a file's path, size and time of change."""
-    return hash_values(path, *get_file_state(path))
+def hash_file_state(path: Path) -> str:
+    """Return a hash of a file's path, size and modification time."""
+    return hash_names(path, *get_file_state(path))

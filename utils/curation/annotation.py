@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import BadRequest
 from ..system.plain_text import clean_text, one_line
-from .reading import find_stored
+from .reading import find_stored_paper
 
 if TYPE_CHECKING:
     from ..model.identifiers import Ids
@@ -39,7 +39,7 @@ def annotate_paper(
     NotFound
         The paper is not on the shelf.
     """
-    stored = find_stored(str(paper), shelf)
+    stored = find_stored_paper(str(paper), shelf)
     known = stored.paper
     tags = known.tags if tags is None else clean_tags(tags)
     note = known.note if note is None else clean_text(note.replace("\r\n", "\n")).strip()
@@ -49,7 +49,7 @@ def annotate_paper(
     if (known.tags, known.note) == (tags, note):
         return stored
     shelf.annotate(known.ids, tags, note)
-    return find_stored(stored.path.replace("\\", "/").rpartition("/")[2], shelf)
+    return find_stored_paper(stored.path.replace("\\", "/").rpartition("/")[2], shelf)
 
 
 def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Judge every text of the shelf again, and store decisions by hand that overrule the judges.
+"""Judge every text of the shelf again, and record manual verdicts that overrule the judges.
 
 A text whose bytes were kept is read again from them; any other text is judged as it is, and
 so is what the user's server or text recognition read in a PDF, because an audit asks nobody.
@@ -10,7 +10,7 @@ no site is asked.
 A person's decision is recorded with its reason and shown wherever the text is shown. No audit
 changes it, and a text that somebody rejected is not taken again from any source.
 
-`renew_texts` makes texts again from the kept bytes when a reader has become better. A text is only
+`reread_texts` makes texts again from the kept bytes when a reader has become better. A text is only
 replaced by one that passes both judges; a reading that fails them is reported, and the text that
 was there stays.
 """
@@ -40,11 +40,11 @@ from ..model.paper import Fetched, StoredPaper
 from ..model.verdicts import ComparisonData
 from ..readers import JUDGE_VERSION, Read, judge_fetched_response
 from ..readers.reader_processes import read_and_judge_in_child
-from ..shelf import ADOPTED, Shelf, add_judgement, rejudge_text
+from ..shelf import ADOPTED, Shelf, add_judged_kind_and_verdict, rejudge_text
 from ..shelf.record import RawAnswer
 from ..system.plain_text import one_line
 from .conversion import refresh_notes
-from .reading import find_stored
+from .reading import find_stored_paper
 
 log = logging.getLogger(__name__)
 _AUDITED_KINDS = ("full_text", "rejected")
@@ -62,7 +62,7 @@ _NOTHING_KEPT = (
 
 @dataclass(frozen=True, slots=True)
 class AuditResult:
-    """The judges' verdict about one text now.
+    """The verdict of the current judges about one text.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class AuditResult:
 
 
 class _JudgedText(NamedTuple):
-    """A text, the same text as judged now or the error, and what is wrong with its PDF."""
+    """A text, its new verdict or the error, and the problem with its PDF."""
 
     stored: StoredPaper
     judged: StoredPaper | Exception
@@ -138,7 +138,7 @@ class Audit:
         try:
             present = []
             for file in self.files:
-                if lost := self.shelf.find_lost(file):
+                if lost := self.shelf.find_lost_text(file):
                     yield self._restore_lost_text(lost, ledgers)
                 else:
                     present.append(file)
@@ -155,12 +155,12 @@ class Audit:
         """Restore a lost text from the stored download; else remove it and reopen its paper."""
         was = get_kind_or_verdict(lost)
         if not self.fix:
-            return _to_result(lost, "lost", was, was, _LOST)
+            return _build_audit_result(lost, "lost", was, was, _LOST)
         file = _get_file_name(lost)
         if made := self.shelf.restore_text(file):
-            return _to_result(made, "restored", was, get_kind_or_verdict(made), _RESTORED)
-        self.shelf.find_by_file(file)  # which takes it out of the catalogue
-        return _to_result(lost, "lost", was, was, _NOTHING_KEPT, ledgers.record_loss(lost))
+            return _build_audit_result(made, "restored", was, get_kind_or_verdict(made), _RESTORED)
+        self.shelf.find_paper_by_file(file)  # which takes it out of the catalogue
+        return _build_audit_result(lost, "lost", was, was, _NOTHING_KEPT, ledgers.record_loss(lost))
 
     def _judge_texts(self, names: Sequence[str]) -> Iterator[_JudgedText]:
         """Yield each existing text with today's verdict; some files are judged ahead."""
@@ -171,7 +171,7 @@ class Audit:
         try:
             while True:
                 for file in islice(files, readers * _FILES_PER_READER - len(under_way)):
-                    under_way.append(pool.submit(self._judge_file, file))
+                    under_way.append(pool.submit(self._judge_text_file, file))
                 if not under_way:
                     return
                 if judged_text := under_way.popleft().result():
@@ -180,14 +180,14 @@ class Audit:
             # After Ctrl-C or a closed pipe, no further text is judged.
             pool.shutdown(wait=False, cancel_futures=True)
 
-    def _judge_file(self, file: str) -> _JudgedText | None:
+    def _judge_text_file(self, file: str) -> _JudgedText | None:
         """Judge a text again; None if the file is gone."""
-        stored = self.shelf.find_by_file(file)
+        stored = self.shelf.find_paper_by_file(file)
         if stored is None:  # gone since
             return None
-        problem = self.shelf.pdfs.find_problem(stored, reads_bytes=True)
+        problem = self.shelf.pdfs.find_pdf_problem(stored, reads_bytes=True)
         try:
-            judged = stored if stored.by_hand else judge_stored(stored, self.shelf, self.read)
+            judged = stored if stored.by_hand else judge_stored_text(stored, self.shelf, self.read)
         except (StoreFailed, RuntimeError) as error:  # of one text; the others go on
             return _JudgedText(stored, error, problem)
         return _JudgedText(stored, judged, problem)
@@ -198,9 +198,9 @@ class Audit:
         """Write a changed verdict if `fix` is set, and return the result."""
         was = now = get_kind_or_verdict(stored)
         if isinstance(judged_text, Exception):
-            return _to_result(stored, "not_read", was, now, str(judged_text))
+            return _build_audit_result(stored, "not_read", was, now, str(judged_text))
         if stored.by_hand:
-            return _to_result(stored, "by_hand", was, now, stored.evidence)
+            return _build_audit_result(stored, "by_hand", was, now, stored.evidence)
         jobs: tuple[str, ...] = ()
         if self.fix and judged_text.kind == "rejected":
             # First, and each time: the next audit completes one that was killed in between.
@@ -208,17 +208,17 @@ class Audit:
         if (now := get_kind_or_verdict(judged_text)) == was:
             if self.fix:
                 self._store_confirmations(stored, judged_text)
-            return _to_result(stored, "unchanged", was, now, judged_text.evidence, jobs)
+            return _build_audit_result(stored, "unchanged", was, now, judged_text.evidence, jobs)
         if self.fix:
             try:
                 judged_text = self.shelf.verdicts.set_verdict(judged_text)
             except NotFound as gone:
-                return _to_result(stored, "not_read", was, was, gone.text)
+                return _build_audit_result(stored, "not_read", was, was, gone.text)
             jobs = jobs or update_ledgers(ledgers, judged_text)
-        return _to_result(judged_text, "changed", was, now, judged_text.evidence, jobs)
+        return _build_audit_result(judged_text, "changed", was, now, judged_text.evidence, jobs)
 
     def _store_confirmations(self, *confirmed: StoredPaper) -> None:
-        """Store confirmations by today's judges in batches; without arguments, the last batch."""
+        """Store verdicts that the judges confirmed, in batches; without arguments, the rest."""
         if confirmed:
             stored, judged_text = confirmed
             kept = stored.evidence if judged_text.kind == "rejected" else judged_text.evidence
@@ -228,8 +228,10 @@ class Audit:
             self._confirmed = []
 
 
-def audit(ladder: Ladder, papers: Sequence[str | int | Ids] = (), *, fix: bool = False) -> Audit:
-    """Judge texts of the shelf again.
+def audit_texts(
+    ladder: Ladder, papers: Sequence[str | int | Ids] = (), *, fix: bool = False
+) -> Audit:
+    """Return an audit that judges texts on the shelf again when it is iterated over.
 
     Parameters
     ----------
@@ -247,35 +249,35 @@ def audit(ladder: Ladder, papers: Sequence[str | int | Ids] = (), *, fix: bool =
     """
     shelf = ladder.shelf
     if not papers:
-        every = shelf.verdicts.list_files(*_AUDITED_KINDS)
+        every = shelf.verdicts.list_text_files(*_AUDITED_KINDS)
         every += [
             file
-            for file in shelf.verdicts.list_files("abstract", "record")
-            if shelf.find_lost(file)
+            for file in shelf.verdicts.list_text_files("abstract", "record")
+            if shelf.find_lost_text(file)
         ]
         return Audit(ladder, every, fix)
     texts = (one for paper in papers for one in _list_versions(str(paper), shelf))
     files = dict.fromkeys(
         _get_file_name(one)
         for one in texts
-        if one.kind in _AUDITED_KINDS or shelf.find_lost(_get_file_name(one))
+        if one.kind in _AUDITED_KINDS or shelf.find_lost_text(_get_file_name(one))
     )
     return Audit(ladder, list(files), fix)
 
 
 def _list_versions(paper: str, shelf: Shelf) -> list[StoredPaper]:
     """Return all texts of a paper that the shelf has or has lost."""
-    lost = shelf.find_lost(paper.strip())
+    lost = shelf.find_lost_text(paper.strip())
     ids = lost.paper.ids if lost else Ids.maybe(paper)
-    known = shelf.verdicts.list_versions(ids) if ids else []
+    known = shelf.verdicts.list_text_versions(ids) if ids else []
     if any(
-        shelf.find_lost(_get_file_name(one)) for one in known
+        shelf.find_lost_text(_get_file_name(one)) for one in known
     ):  # which looking the paper up would drop
         return known
-    return shelf.verdicts.list_versions(find_stored(paper, shelf).paper.ids)
+    return shelf.verdicts.list_text_versions(find_stored_paper(paper, shelf).paper.ids)
 
 
-def judge_stored(
+def judge_stored_text(
     stored: StoredPaper, shelf: Shelf, read: Read = read_and_judge_in_child
 ) -> StoredPaper:
     """Return *stored* with the verdict of today's judges; nothing is written.
@@ -287,14 +289,16 @@ def judge_stored(
     """
     words = shelf.list_journal_word_counts(stored.paper, Path(stored.path).name)
     read = partial(read, comparison=ComparisonData(journal_words=words))
-    raw = _read_raw(stored, shelf)
+    raw = _read_kept_answer(stored, shelf)
     if raw and raw.ours and formats.is_built_in_reader(raw.extractor):
-        return add_judgement(stored, judge_fetched_response(raw.fetched, stored.paper, read))
+        return add_judged_kind_and_verdict(
+            stored, judge_fetched_response(raw.fetched, stored.paper, read)
+        )
     return rejudge_text(stored, shelf.read_text(stored), read)
 
 
 def update_ledgers(ledgers: Ledgers, stored: StoredPaper) -> tuple[str, ...]:
-    """Record in the harvests that a text became or is no longer a full text; return job IDs."""
+    """Record in the ledgers that a text became or ceased to be a full text; return job IDs."""
     return (
         ledgers.record_arrival(stored)
         if stored.kind == "full_text"
@@ -313,7 +317,7 @@ def get_kind_or_verdict(stored: StoredPaper) -> str:
     return stored.verdict if is_named else stored.kind
 
 
-def _read_raw(stored: StoredPaper, shelf: Shelf) -> RawAnswer | None:
+def _read_kept_answer(stored: StoredPaper, shelf: Shelf) -> RawAnswer | None:
     """Return the kept bytes of a text; None if missing or damaged."""
     with suppress(StoreFailed, EOFError, zlib.error):  # damaged: its text is still there
         return shelf.read_raw_answer(stored)
@@ -321,7 +325,7 @@ def _read_raw(stored: StoredPaper, shelf: Shelf) -> RawAnswer | None:
     return None
 
 
-def _to_result(
+def _build_audit_result(
     stored: StoredPaper,
     outcome: Outcome,
     was: str,
@@ -346,7 +350,9 @@ def _get_file_name(stored: StoredPaper) -> str:
     return stored.path.replace("\\", "/").rpartition("/")[2]
 
 
-def keep(ladder: Ladder, paper: str | int | Ids, decided: Decision, because: str) -> StoredPaper:
+def record_manual_verdict(
+    ladder: Ladder, paper: str | int | Ids, decided: Decision, because: str
+) -> StoredPaper:
     """Record by hand whether the text on the shelf is the whole paper.
 
     Parameters
@@ -372,7 +378,7 @@ def keep(ladder: Ladder, paper: str | int | Ids, decided: Decision, because: str
         raise BadRequest(f"{decided!r} is not a decision.", "Give full_text or rejected.")
     if not because:
         raise BadRequest("A decision by hand needs a reason.", 'Give it: because="a short letter"')
-    stored = find_stored(str(paper), ladder.shelf)
+    stored = find_stored_paper(str(paper), ladder.shelf)
     if stored.kind in ("abstract", "record") and not (
         decided == "full_text" and stored.via == ADOPTED
     ):
@@ -384,11 +390,11 @@ def keep(ladder: Ladder, paper: str | int | Ids, decided: Decision, because: str
     changed = replace(stored, kind=decided, verdict="by_hand", evidence=because, judges=0)
     verdicts = ladder.shelf.verdicts
     change = verdicts.clear_rejections if decided == "full_text" else verdicts.reject_text
-    return _update_harvests(ladder, change(changed))
+    return _update_harvest_ledgers(ladder, change(changed))
 
 
-def undo_keep(ladder: Ladder, paper: str | int | Ids) -> StoredPaper:
-    """Undo a decision by hand; the judges decide again.
+def undo_manual_verdict(ladder: Ladder, paper: str | int | Ids) -> StoredPaper:
+    """Undo a manual verdict, so that the judges decide again; return the text.
 
     Raises
     ------
@@ -398,17 +404,17 @@ def undo_keep(ladder: Ladder, paper: str | int | Ids) -> StoredPaper:
         The paper is not on the shelf.
     """
     shelf = ladder.shelf
-    stored = find_stored(str(paper), shelf)
+    stored = find_stored_paper(str(paper), shelf)
     decided = shelf.verdicts.find_manual_decision(stored)
     if not decided and not shelf.verdicts.has_rejections(stored):
         msg = f"{stored.paper.ids} has no decision by hand."
         audit = command_line(f"shelf audit '{stored.paper.ids.key}'")
         raise BadRequest(msg, f"To see the judges' verdict: {audit}")
-    changed = judge_stored(decided, shelf, formats.read_and_judge) if decided else stored
-    return _update_harvests(ladder, shelf.verdicts.clear_rejections(changed))
+    changed = judge_stored_text(decided, shelf, formats.read_and_judge) if decided else stored
+    return _update_harvest_ledgers(ladder, shelf.verdicts.clear_rejections(changed))
 
 
-def _update_harvests(ladder: Ladder, changed: StoredPaper) -> StoredPaper:
+def _update_harvest_ledgers(ladder: Ladder, changed: StoredPaper) -> StoredPaper:
     """Write the change into the ledgers of the harvests."""
     if changed.kind in ("full_text", "rejected"):
         ledgers = Ledgers(ladder)
@@ -420,8 +426,8 @@ def _update_harvests(ladder: Ladder, changed: StoredPaper) -> StoredPaper:
 
 
 @dataclass(frozen=True, slots=True)
-class Renewal:
-    """The result for one text: ``changed``, ``unchanged``, or ``kept`` as it was, and why."""
+class RereadText:
+    """The outcome for one text: ``changed``, ``unchanged``, or ``kept``, and the reason."""
 
     paper: str
     outcome: Literal["changed", "unchanged", "kept"]
@@ -433,8 +439,8 @@ class Renewal:
         return asdict(self)
 
 
-def renew_texts(shelf: Shelf, *, everything: bool = False) -> Iterator[Renewal]:
-    """Read the kept downloads again with today's readers.
+def reread_texts(shelf: Shelf, *, everything: bool = False) -> Iterator[RereadText]:
+    """Read the kept downloads again with the current readers; yield the outcome of each text.
 
     Parameters
     ----------
@@ -448,8 +454,8 @@ def renew_texts(shelf: Shelf, *, everything: bool = False) -> Iterator[Renewal]:
         One for each full text whose bytes were kept and whose reader has changed. A text that
         was edited by hand is kept.
     """
-    for file in shelf.verdicts.list_files("full_text"):
-        stored = shelf.find_by_file(file)
+    for file in shelf.verdicts.list_text_files("full_text"):
+        stored = shelf.find_paper_by_file(file)
         raw = shelf.read_raw_answer(stored) if stored else None
         if not stored or not raw:
             continue
@@ -460,26 +466,28 @@ def renew_texts(shelf: Shelf, *, everything: bool = False) -> Iterator[Renewal]:
                 f"{raw.extractor} read it better than Papershelf's reader (download --force "
                 "fetches the text again)"
             )
-            yield Renewal(str(stored.paper.ids), "kept", detail, stored.path)
+            yield RereadText(str(stored.paper.ids), "kept", detail, stored.path)
         elif raw.ours:
-            yield _renew_text(stored, raw.fetched, shelf)
+            yield _reread_text(stored, raw.fetched, shelf)
         else:
             detail = "the file was changed by hand (download --force replaces it)"
-            yield Renewal(str(stored.paper.ids), "kept", detail, stored.path)
+            yield RereadText(str(stored.paper.ids), "kept", detail, stored.path)
 
 
-def _renew_text(stored: StoredPaper, fetched: Fetched, shelf: Shelf) -> Renewal:
+def _reread_text(stored: StoredPaper, fetched: Fetched, shelf: Shelf) -> RereadText:
     """Read the kept download of a text again, and replace the text if the result differs."""
     name, path = str(stored.paper.ids), stored.path
     try:
         document = formats.read_and_judge(fetched, stored.paper)
     except BadContent as bad:
-        return Renewal(name, "kept", f"the current reader says {bad.outcome}: {bad.message}", path)
+        return RereadText(
+            name, "kept", f"the current reader says {bad.outcome}: {bad.message}", path
+        )
     if document.verdict == "partial" != stored.verdict:
-        return Renewal(name, "kept", f"today's reader finds a part: {document.evidence}", path)
+        return RereadText(name, "kept", f"today's reader finds a part: {document.evidence}", path)
     before = len(shelf.read_text(stored))
-    renewed = shelf.replace_reading(stored, document)
+    renewed = shelf.replace_text_by_rereading(stored, document)
     if renewed.sha256 == stored.sha256:
-        return Renewal(name, "unchanged", "the same text", path)
+        return RereadText(name, "unchanged", "the same text", path)
     after = len(shelf.read_text(renewed))
-    return Renewal(name, "changed", f"{after - before:+,} characters", renewed.path)
+    return RereadText(name, "changed", f"{after - before:+,} characters", renewed.path)

@@ -10,7 +10,7 @@ Every step can be repeated: the same command goes on where an earlier one was in
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -22,7 +22,7 @@ from ..harvest.jobs import Ledgers
 from ..model.paper import Kind
 from ..shelf import Shelf
 from ..shelf.conversion import Form
-from ..shelf.paper_file import NOTE, list_forms
+from ..shelf.paper_file import NOTE, list_form_names
 
 Outcome = Literal["converted", "convertible", "kept"]
 
@@ -74,12 +74,12 @@ def convert_texts(ladder: Ladder, form: Form, *, dry_run: bool = False) -> Itera
     """
     if form not in get_args(Form):
         raise BadRequest(f"{form!r} is not a form of texts.", "Give txt or md.")
-    return _convert_all(ladder, form, dry_run)
+    return _iterate_conversions(ladder, form, dry_run)
 
 
-def _convert_all(ladder: Ladder, form: Form, dry_run: bool) -> Iterator[FormChange]:
+def _iterate_conversions(ladder: Ladder, form: Form, dry_run: bool) -> Iterator[FormChange]:
     shelf = ladder.shelf
-    for file in list_files(shelf):
+    for file in shelf.verdicts.list_text_files(*get_args(Kind)):
         if Path(file).suffix == f".{form}":
             continue
         try:
@@ -89,36 +89,31 @@ def _convert_all(ladder: Ladder, form: Form, dry_run: bool) -> Iterator[FormChan
         done: Outcome = "convertible" if dry_run else "converted"
         yield FormChange(file, "kept" if reason else done, reason)
     if not dry_run:
-        _rename_in_harvests(ladder)
+        _rename_files_in_harvests(ladder)
         refresh_notes(shelf)
 
 
-def list_files(shelf: Shelf) -> Sequence[str]:
-    """Return the names of all text files of a shelf, the oldest first."""
-    return shelf.verdicts.list_files(*get_args(Kind))
-
-
 def refresh_notes(shelf: Shelf) -> int:
-    """Bring keys, tags, PDFs and links of all notes up to date; return how many notes changed.
+    """Update keys, tags, PDF links and links of all notes; return the number of changed notes.
 
     No two notes get the same citation key; the oldest paper gets the key without a suffix.
     """
     changed, keys = 0, CitationKeyAssigner(shelf.keys)
-    for file in list_files(shelf):
-        stored = shelf.find_by_file(file) if file.endswith(NOTE) else None
+    for file in shelf.verdicts.list_text_files(*get_args(Kind)):
+        stored = shelf.find_paper_by_file(file) if file.endswith(NOTE) else None
         if stored is not None:
             changed += shelf.refresh_note(file, keys.assign_key(stored.paper))
     return changed
 
 
-def _rename_in_harvests(ladder: Ladder) -> None:
+def _rename_files_in_harvests(ladder: Ladder) -> None:
     """Record the new names of converted files in the harvests that brought them."""
     ledgers = Ledgers(ladder)
-    known = frozenset(list_files(ladder.shelf))
+    known = frozenset(ladder.shelf.verdicts.list_text_files(*get_args(Kind)))
     try:
         for ledger in ledgers.all:
-            gone = {file for file in ledger.list_files().values() if file not in known}
-            pairs = [(old, new) for old in gone for new in list_forms(old) if new in known]
+            gone = {file for file in ledger.list_paper_files().values() if file not in known}
+            pairs = [(old, new) for old in gone for new in list_form_names(old) if new in known]
             if pairs and ledger.rename_files(pairs):
                 ledgers.mark_changed(ledger)
     finally:

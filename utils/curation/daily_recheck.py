@@ -53,7 +53,7 @@ def recheck_due_texts(ladder: Ladder) -> Iterator[Change]:
     for change in recheck_files(_choose_due_files(ladder), ladder):
         yield change
         file = change.file_path.replace("\\", "/").rpartition("/")[2]
-        stored = ladder.shelf.find_by_file(file)
+        stored = ladder.shelf.find_paper_by_file(file)
         if stored and change.outcome not in _UNDECIDED:
             with _open_schedule(ladder) as db:
                 due = file, _compute_due_day(stored, utc_now())

@@ -21,7 +21,7 @@ from ..outline import find_outermost_sections
 from ..outline.sections import find_slice_end
 from ..outline.terms import FTS5, to_index_terms, to_query_terms
 from ..shelf import Shelf
-from .reading import find_sections, open_text
+from .reading import find_sections, open_stored_text
 
 _ROLE_ORDER: tuple[Role, ...] = ("abstract", "results", "conclusion", "discussion", "methods")
 """The order of roles if neither sections nor a question are given."""
@@ -32,7 +32,7 @@ _MIN_CUT_CHARS = 20  # characters, so that every round leaves something out
 
 @dataclass(frozen=True, slots=True)
 class ExcerptPart:
-    """Blocks of one section, with names and texts, in reading order."""
+    """The chosen blocks of one section, with names and texts, in reading order."""
 
     section: str
     blocks: tuple[tuple[str, str], ...]
@@ -60,8 +60,8 @@ class Excerpt:
 
 
 @dataclass(frozen=True, slots=True)
-class _Text:
-    """A paper's text with its blocks, and the blocks wanted, best first."""
+class _CandidateText:
+    """A paper's text with its blocks, and the blocks to show, best first."""
 
     stored: StoredPaper
     text: str
@@ -97,37 +97,43 @@ def select_excerpts(
         Returns the number of characters by which an answer with these excerpts is too long. Less
         is chosen until the answer fits, or until nothing is left.
     """
-    texts = [_open_paper(stored, shelf, sections) for stored in papers]
+    texts = [_open_candidate_text(stored, shelf, sections) for stored in papers]
     if to_query_terms(question):
         texts = _rank_blocks(texts, question)
     chosen = _choose_excerpts(texts, budget)
     while excess and budget > 0 and (too_many := excess(chosen)) > 0:
-        budget = max(0, min(budget, _count_characters(chosen)) - max(too_many, _MIN_CUT_CHARS))
+        budget = max(
+            0, min(budget, _count_excerpt_characters(chosen)) - max(too_many, _MIN_CUT_CHARS)
+        )
         chosen = _choose_excerpts(texts, budget)
     return chosen
 
 
-def _choose_excerpts(texts: Sequence[_Text], budget: int) -> list[Excerpt]:
+def _choose_excerpts(texts: Sequence[_CandidateText], budget: int) -> list[Excerpt]:
     """Return for each text the blocks that fit into its share of *budget* characters."""
     needs = [sum(map(text.measure_block, text.wanted)) for text in texts]
     return [
         _fill_excerpt(text, share)
-        for text, share in zip(texts, _share_budget(needs, budget), strict=True)
+        for text, share in zip(texts, _divide_budget(needs, budget), strict=True)
     ]
 
 
-def _count_characters(chosen: Sequence[Excerpt]) -> int:
+def _count_excerpt_characters(chosen: Sequence[Excerpt]) -> int:
     return sum(len(part.text) for excerpt in chosen for part in excerpt.parts)
 
 
-def _open_paper(stored: StoredPaper, shelf: Shelf, sections: Sequence[str]) -> _Text:
+def _open_candidate_text(
+    stored: StoredPaper, shelf: Shelf, sections: Sequence[str]
+) -> _CandidateText:
     """Open a paper's text, and select its wanted blocks by section or role."""
-    opened = open_text(stored, shelf)
+    opened = open_stored_text(stored, shelf)
     text, parts = opened.text, opened.sections
     unread = find_outermost_sections(parts, "references")
-    blocks = tuple(one for one in opened.anchors if not _is_in(one, unread))
+    blocks = tuple(one for one in opened.anchors if not _is_block_in_sections(one, unread))
     if not sections:
-        return _Text(stored, text, parts, blocks, tuple(_list_by_role(blocks, parts)))
+        return _CandidateText(
+            stored, text, parts, blocks, tuple(_iterate_blocks_by_role(blocks, parts))
+        )
     chosen: list[Section] = []
     missing = []
     for name in sections:
@@ -135,30 +141,30 @@ def _open_paper(stored: StoredPaper, shelf: Shelf, sections: Sequence[str]) -> _
             chosen += find_sections(name, parts)
         except BadRequest:
             missing.append(name)
-    wanted = tuple(one for one in blocks if _is_in(one, chosen))
+    wanted = tuple(one for one in blocks if _is_block_in_sections(one, chosen))
     trouble = f"no section {', '.join(missing)}" if missing else ""
     if not wanted and stored.kind != "full_text":  # an abstract says more than that it is none
-        wanted = tuple(_list_by_role(blocks, parts))
-    return _Text(stored, text, parts, blocks, wanted, trouble)
+        wanted = tuple(_iterate_blocks_by_role(blocks, parts))
+    return _CandidateText(stored, text, parts, blocks, wanted, trouble)
 
 
-def _is_in(block: Anchor, sections: Iterable[Section]) -> bool:
+def _is_block_in_sections(block: Anchor, sections: Iterable[Section]) -> bool:
     return any(section.start <= block.start < section.end for section in sections)
 
 
-def _list_by_role(blocks: Sequence[Anchor], parts: Sequence[Section]) -> Iterator[Anchor]:
+def _iterate_blocks_by_role(blocks: Sequence[Anchor], parts: Sequence[Section]) -> Iterator[Anchor]:
     """Yield all blocks, those of the most informative sections first."""
     seen: set[str] = set()
     for role in _ROLE_ORDER:
         inside = find_outermost_sections(parts, role)
         for one in blocks:
-            if one.name not in seen and _is_in(one, inside):
+            if one.name not in seen and _is_block_in_sections(one, inside):
                 seen.add(one.name)
                 yield one
     yield from (one for one in blocks if one.name not in seen)
 
 
-def _rank_blocks(texts: Sequence[_Text], question: str) -> list[_Text]:
+def _rank_blocks(texts: Sequence[_CandidateText], question: str) -> list[_CandidateText]:
     """Rank the blocks of all texts by a question (BM25)."""
     matching = " OR ".join(f'"{term}"' for term in to_query_terms(question))
     with closing(sqlite3.connect(":memory:")) as index:
@@ -177,17 +183,17 @@ def _rank_blocks(texts: Sequence[_Text], question: str) -> list[_Text]:
     return [_set_wanted_blocks(one, by_paper.get(paper, ())) for paper, one in enumerate(texts)]
 
 
-def _set_wanted_blocks(text: _Text, found: Sequence[Anchor]) -> _Text:
-    """Return the text with *found* as its wanted blocks; an empty result is noted as trouble."""
+def _set_wanted_blocks(text: _CandidateText, found: Sequence[Anchor]) -> _CandidateText:
+    """Return the text with *found* as its wanted blocks; an empty result adds a warning."""
     nothing = "" if found or not text.wanted else "no passage has a word of the question"
     trouble = "; ".join(one for one in (text.trouble, nothing) if one)
     return replace(text, wanted=tuple(found), trouble=trouble)
 
 
-def _share_budget(needs: Sequence[int], budget: int) -> list[int]:
+def _divide_budget(needs: Sequence[int], budget: int) -> list[int]:
     """Return each paper's share of the budget: an equal share, or less if less is needed.
 
-    >>> _share_budget([10, 500, 500], 600)
+    >>> _divide_budget([10, 500, 500], 600)
     [10, 295, 295]
     """
     shares = [0] * len(needs)
@@ -199,7 +205,7 @@ def _share_budget(needs: Sequence[int], budget: int) -> list[int]:
     return shares
 
 
-def _fill_excerpt(text: _Text, share: int) -> Excerpt:
+def _fill_excerpt(text: _CandidateText, share: int) -> Excerpt:
     """Return as many of the wanted blocks as fit into the share, in reading order."""
     taken: dict[str, str] = {}
     left = share
@@ -218,11 +224,15 @@ def _fill_excerpt(text: _Text, share: int) -> Excerpt:
         for section, blocks in groupby(shown, key=lambda one: one.section)
     )
     return Excerpt(
-        text.stored, parts, tuple(_count_left_out(text, taken).items()), text.sections, text.trouble
+        text.stored,
+        parts,
+        tuple(_count_omitted_characters(text, taken).items()),
+        text.sections,
+        text.trouble,
     )
 
 
-def _count_left_out(text: _Text, taken: Mapping[str, str]) -> Counter[str]:
+def _count_omitted_characters(text: _CandidateText, taken: Mapping[str, str]) -> Counter[str]:
     """Count the characters of each main section that are not shown."""
     left: Counter[str] = Counter()
     for one in text.blocks:

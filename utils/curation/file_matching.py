@@ -21,7 +21,12 @@ from ..model.identifiers import Ids
 from ..model.paper import Document, Paper
 from ..shelf.paper_file import ENDINGS, parse_file_name
 from ..sources.source import find_records
-from .inbox_files import InboxFile, find_titles, read_document, read_file
+from .inbox_files import (
+    InboxFile,
+    find_possible_titles,
+    read_submitted_file,
+    read_unjudged_document,
+)
 
 _CANDIDATES = 20
 _WORDS = (8, 4)  # of a title, the longest: all of them seldom survive typesetting
@@ -30,8 +35,8 @@ BY_NAME = "Name the file after its PMID or DOI."
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
-    """A file, and the papers it could be of.
+class FileMatch:
+    """A file, and the papers that it may contain.
 
     ``claimed_ids`` are the identifiers in its metadata or else its text, ``name_ids`` those in its
     file name, ``more_ids`` those that other places give; ``titles`` what may be its title;
@@ -73,7 +78,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class JudgedMatch:
-    """The candidates that the judges accept for a file, and those that they refuse."""
+    """The candidates for a file that the judges accept, and the rejected candidates."""
 
     fitting: tuple[tuple[Paper, Document], ...]
     refused: tuple[tuple[Paper, BadContent], ...]
@@ -81,7 +86,7 @@ class JudgedMatch:
 
 @dataclass(slots=True)
 class FileMatcher:
-    """Match files with papers.
+    """Matches files with papers.
 
     Parameters
     ----------
@@ -98,8 +103,8 @@ class FileMatcher:
     listed: Mapping[Ids, Paper] = field(default_factory=dict)
     records: dict[Ids, Paper | PaperError] = field(default_factory=dict)
 
-    def read_match(self, path: Path) -> Match:
-        """Return the papers that a file may be, and its text; no source is asked.
+    def read_file_match(self, path: Path) -> FileMatch:
+        """Read a file; return its text and the papers it may contain. Sends no request.
 
         Raises
         ------
@@ -108,22 +113,22 @@ class FileMatcher:
         FileNotFoundError
             It is gone.
         """
-        match = match_file(path, read_file(path))
+        match = match_file(path, read_submitted_file(path))
         names = (f"{path.stem}{ending}" for ending in ("", *ENDINGS.values()))
-        same_name = next(filter(None, map(self.ladder.shelf.find_by_file, names)), None)
+        same_name = next(filter(None, map(self.ladder.shelf.find_paper_by_file, names)), None)
         return replace(
             match,
             same_name=(same_name.paper,) if same_name else (),
-            same_title=self.find_by_title(match.titles),
+            same_title=self.find_stored_by_titles(match.titles),
         )
 
-    def find_by_title(self, titles: Sequence[str]) -> tuple[Paper, ...]:
+    def find_stored_by_titles(self, titles: Sequence[str]) -> tuple[Paper, ...]:
         """Return the papers of the shelf that have one of these titles."""
-        papers = (paper for title in titles for paper in self._find_by_title(title))
+        papers = (paper for title in titles for paper in self._find_stored_by_title(title))
         return tuple({paper.ids.key: paper for paper in papers}.values())
 
-    def _find_by_title(self, title: str) -> list[Paper]:
-        """Return papers of the shelf with this title; those of harvests lie there as abstracts."""
+    def _find_stored_by_title(self, title: str) -> list[Paper]:
+        """Return the papers of the shelf with this title, including abstracts of harvests."""
         from ..judges.thresholds import SAME_TITLE_LIKENESS
         from ..judges.titles import measure_title_likeness, split_title_words
 
@@ -140,13 +145,13 @@ class FileMatcher:
                 return alike
         return []
 
-    def load_match_records(self, matches: Sequence[Match]) -> None:
+    def load_match_records(self, matches: Sequence[FileMatch]) -> None:
         """Load the records of the named papers: from the shelf, else in one batch from sources."""
         named = list(dict.fromkeys(ids for match in matches for ids in match.names))
         self._load_records(named)
         # One of two identifiers is that of a cited paper; the judges can tell which.
         contradict = [ids for ids in named if isinstance(self.records.get(ids), BadRequest)]
-        self._load_records([part for ids in contradict for part in _split_ids(ids)])
+        self._load_records([part for ids in contradict for part in _split_into_single_ids(ids)])
 
     def _load_records(self, names: Sequence[Ids]) -> None:
         unknown = []
@@ -163,35 +168,40 @@ class FileMatcher:
             if ids in self.listed and not isinstance(self.records.get(ids), Paper):
                 self.records[ids] = self.listed[ids]
 
-    def get_records(self, ids: Ids) -> list[Paper | PaperError]:
-        """Return the records found by identifiers; all of them, if they contradict each other."""
+    def find_records(self, ids: Ids) -> list[Paper | PaperError]:
+        """Return the records that identifiers find, and errors; several if they contradict."""
         found = self.records.get(ids)
         if isinstance(found, BadRequest):
-            return [found, *(self.records[p] for p in _split_ids(ids) if p in self.records)]
+            return [
+                found,
+                *(self.records[p] for p in _split_into_single_ids(ids) if p in self.records),
+            ]
         return [found] if found else []
 
-    def judge_match(self, match: Match, found: InboxFile, *, strict: bool = False) -> JudgedMatch:
-        """Judge a file against each paper it could be, until one fits.
+    def judge_match(
+        self, match: FileMatch, found: InboxFile, *, strict: bool = False
+    ) -> JudgedMatch:
+        """Judge a file against each candidate paper until one is accepted.
 
         A *strict* judgement does not let a file's name replace the agreement of its text.
         """
         refused: list[tuple[Paper, BadContent]] = []
-        for papers in self._list_candidates(match):
+        for papers in self._iterate_candidates(match):
             fitting = []
             for paper in papers:
                 try:
-                    fitting.append((paper, _judge_for_paper(found, paper, match, strict=strict)))
+                    fitting.append((paper, _read_if_accepted(found, paper, match, strict=strict)))
                 except BadContent as bad:
                     refused.append((paper, bad))
             if fitting:
                 return JudgedMatch(tuple(fitting), tuple(refused))
         return JudgedMatch((), tuple(refused))
 
-    def _list_candidates(self, match: Match) -> Iterator[list[Paper]]:
-        """Yield the papers a file could be, each once: by its text, its file name, its title."""
+    def _iterate_candidates(self, match: FileMatch) -> Iterator[list[Paper]]:
+        """Yield each candidate paper once: by the file's text, its name, and its title."""
         seen: set[str] = set()
         *more, claimed, named = (
-            self.get_records(ids) for ids in (*match.more_ids, match.claimed_ids, match.name_ids)
+            self.find_records(ids) for ids in (*match.more_ids, match.claimed_ids, match.name_ids)
         )
         by_name = [*match.same_name, *named]
         for group in (*more, claimed, by_name, match.same_title, match.found_by_title):
@@ -200,7 +210,7 @@ class FileMatcher:
             seen |= set(papers)
 
 
-def match_file(path: Path, found: InboxFile) -> Match:
+def match_file(path: Path, found: InboxFile) -> FileMatch:
     """Read the text of a file, and return the identifiers and titles in the file.
 
     Raises
@@ -208,18 +218,20 @@ def match_file(path: Path, found: InboxFile) -> Match:
     BadContent
         No text can be read in it.
     """
-    document = read_document(found)
-    return Match(
+    document = read_unjudged_document(found)
+    return FileMatch(
         path,
         found.named or document.ids,
         Ids.maybe(path.stem) or parse_file_name(path.stem),
-        titles=tuple(find_titles(document, path)),
+        titles=tuple(find_possible_titles(document, path)),
         document=document,
         sha256=hashlib.sha256(found.fetched.body).hexdigest(),
     )
 
 
-def _judge_for_paper(found: InboxFile, paper: Paper, match: Match, *, strict: bool) -> Document:
+def _read_if_accepted(
+    found: InboxFile, paper: Paper, match: FileMatch, *, strict: bool
+) -> Document:
     """Return the text if the judges accept it as the text of *paper*.
 
     Where *paper* was only found by an identifier printed in the text, that identifier proves
@@ -229,19 +241,19 @@ def _judge_for_paper(found: InboxFile, paper: Paper, match: Match, *, strict: bo
 
     fetched, unjudged = replace(found.fetched, ids=paper.ids), match.get_document(found)
 
-    def check_identity(document: Document) -> None:
+    def require_same_paper(document: Document) -> None:
         judged = judge_identity(replace(document, ids=Ids()), paper)
         if judged.answer != "same":
             msg = f"It names {paper.ids}, but seems to be another paper: {judged.evidence}."
             raise BadContent(msg, f"If it is that one: {BY_NAME}", verdict="wrong_paper")
 
     if strict:  # what lacks a part may be a part of another paper
-        check_identity(formats.convert_to_document(fetched, paper, unjudged))
+        require_same_paper(formats.convert_to_document(fetched, paper, unjudged))
     document = formats.read_and_judge(fetched, paper, unjudged=unjudged)
     if found.fetched.media in _PRINTED and not (strict or match.is_supported_for(paper)):
-        check_identity(document)
+        require_same_paper(document)
     return document
 
 
-def _split_ids(ids: Ids) -> list[Ids]:
+def _split_into_single_ids(ids: Ids) -> list[Ids]:
     return [Ids(**{kind: value}) for kind, value in asdict(ids).items() if value]

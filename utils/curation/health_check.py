@@ -25,7 +25,7 @@ from ..model.sites import KEYS
 from ..plugins import load_installed_plugins
 from ..settings import Settings
 from ..shelf import Shelf
-from ..shelf.verdicts import describe_unjudged
+from ..shelf.verdicts import describe_unjudged_texts
 from ..sources import Source
 from ..system.process import get_version
 
@@ -38,7 +38,7 @@ _ENOUGH_BYTES = 500_000_000
 
 def check_installation(
     settings: Settings, web: Web, sources: Sequence[Source], shelf: Shelf
-) -> list[Check]:
+) -> list[HealthCheck]:
     """Check everything; each service is sent one small request.
 
     Returns
@@ -57,7 +57,7 @@ def check_installation(
     if settings.papers_offline:
         return [
             *checks,
-            Check("network", "warning", "PAPERS_OFFLINE is set; no service was contacted"),
+            HealthCheck("network", "warning", "PAPERS_OFFLINE is set; no service was contacted"),
         ]
     # One try each, so that a dead service does not hold up the others.
     once = Web(settings.model_copy(update={"ncbi_max_retries": 1}), web.rates)
@@ -67,17 +67,20 @@ def check_installation(
     try:
         checks += report_access(once, list(services))
     except NotConfigured as error:
-        return [*checks, Check("proxy and certificates", "problem", error.message, error.hint)]
+        return [
+            *checks,
+            HealthCheck("proxy and certificates", "problem", error.message, error.hint),
+        ]
     redirects: list[tuple[str, str]] = []
     once.on_redirect = lambda asked, final: redirects.append((asked, final))
     with ThreadPoolExecutor(len(services)) as pool:
         answers = list(pool.map(lambda source: _check_service(source, once), services.values()))
     answers = [_check_redirect(answer, redirects) for answer in answers]
-    return checks + combine_checks(answers, once)
+    return checks + combine_service_checks(answers, once)
 
 
 def _check_redirect(answer: ServiceCheck, redirects: Sequence[tuple[str, str]]) -> ServiceCheck:
-    """Return a problem if the service redirected to another site; its answer is then unknown."""
+    """Return a problem if the service redirected to another site, whose answer proves nothing."""
     led = [final for asked, final in redirects if asked.startswith(answer.url)]
     if not led or not is_other_organisation(answer.url, led[-1]):
         return answer
@@ -88,40 +91,40 @@ def _check_redirect(answer: ServiceCheck, redirects: Sequence[tuple[str, str]]) 
     return replace(answer, check=check, error=error)
 
 
-def _report_slow_sites(web: Web) -> Iterator[Check]:
-    """Report sites that are asked less often than their limit allows, after refusals or delays."""
+def _report_slow_sites(web: Web) -> Iterator[HealthCheck]:
+    """Report sites whose request rate is reduced after rejections or delays."""
     for name, times in web.limiter.list_slowdowns().items():
         detail = (
             f"{name} had trouble recently and is asked {times:.1f} times less often than allowed"
         )
-        yield Check(
+        yield HealthCheck(
             "pace", "warning", detail, "Nothing to do: it recovers by itself within an hour."
         )
 
 
-def _check_system() -> Iterator[Check]:
+def _check_system() -> Iterator[HealthCheck]:
     """Report the versions of Papershelf, Python, the system and SQLite."""
     python = f"Python {platform.python_version()} ({platform.machine()})"
     system = f"{platform.system()} {platform.release()}"
     detail = f"Papershelf {get_version()}, {python}, {system}, {os.cpu_count() or 1} cores"
-    yield Check("system", "ok", detail)
+    yield HealthCheck("system", "ok", detail)
     with closing(sqlite3.connect(":memory:")) as database:
         options = {row[0] for row in database.execute("PRAGMA compile_options")}
     engine = f"SQLite {sqlite3.sqlite_version}"
     if "ENABLE_FTS5" in options:
-        yield Check("database", "ok", f"{engine} with FTS5")
+        yield HealthCheck("database", "ok", f"{engine} with FTS5")
     else:
         advice = (
             "Listings by word search every paper; use a Python built with FTS5 to make them faster."
         )
-        yield Check("database", "warning", f"{engine} without FTS5", advice)
+        yield HealthCheck("database", "warning", f"{engine} without FTS5", advice)
 
 
-def _check_plugins() -> Iterator[Check]:
+def _check_plugins() -> Iterator[HealthCheck]:
     """Report the installed plugins."""
     for plugin in load_installed_plugins():
         if isinstance(plugin, NotConfigured):
-            yield Check("plugin", "problem", plugin.message, plugin.hint)
+            yield HealthCheck("plugin", "problem", plugin.message, plugin.hint)
             continue
         parts = {
             "sources": [site.name for site in plugin.sources.values()],
@@ -130,24 +133,26 @@ def _check_plugins() -> Iterator[Check]:
             "settings": [name.upper() for name in plugin.settings],
         }
         added = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in parts.items() if names)
-        yield Check("plugin", "ok", f"{plugin.name} {plugin.version} adds {added or 'records'}")
+        yield HealthCheck(
+            "plugin", "ok", f"{plugin.name} {plugin.version} adds {added or 'records'}"
+        )
 
 
-def _check_contact(settings: Settings) -> Iterator[Check]:
+def _check_contact(settings: Settings) -> Iterator[HealthCheck]:
     """Check the e-mail address, and report which keys are set."""
     if fault := settings.email_fault:
         advice = "Set PUBMED_EMAIL to your own address; NCBI and Unpaywall require one."
-        yield Check("e-mail", "problem", f"PUBMED_EMAIL {fault}", advice)
+        yield HealthCheck("e-mail", "problem", f"PUBMED_EMAIL {fault}", advice)
     else:
-        yield Check("e-mail", "ok", settings.contact)
+        yield HealthCheck("e-mail", "ok", settings.contact)
     for key in KEYS:
         if settings.key(key.setting):
-            yield Check(key.setting.upper(), "ok", "set")
+            yield HealthCheck(key.setting.upper(), "ok", "set")
         else:
-            yield Check(key.setting.upper(), "warning", "not set (optional)", key.gives)
+            yield HealthCheck(key.setting.upper(), "warning", "not set (optional)", key.gives)
 
 
-def _check_folder(settings: Settings) -> Iterator[Check]:
+def _check_folder(settings: Settings) -> Iterator[HealthCheck]:
     """Check that the shelf's folder is writable and the disk has space."""
     folder = settings.papers_dir
     nearest = next(path for path in (folder, *folder.parents) if path.exists())
@@ -157,24 +162,26 @@ def _check_folder(settings: Settings) -> Iterator[Check]:
         probe.unlink()
     except OSError as error:
         advice = "Set PAPERS_DIR to a folder that you may write to."
-        yield Check("folder", "problem", f"{folder}: {error.strerror}", advice)
+        yield HealthCheck("folder", "problem", f"{folder}: {error.strerror}", advice)
         return
     free = shutil.disk_usage(nearest).free
     state: Literal["ok", "warning"] = "ok" if free > _ENOUGH_BYTES else "warning"
-    yield Check("folder", state, f"{folder} is writable, {free / 1e9:.1f} GB free")
+    yield HealthCheck("folder", state, f"{folder} is writable, {free / 1e9:.1f} GB free")
 
 
-def _check_texts(shelf: Shelf) -> Iterator[Check]:
+def _check_texts(shelf: Shelf) -> Iterator[HealthCheck]:
     """Report whether all texts were judged by the current judges."""
     try:
-        due = shelf.verdicts.count_unjudged()
+        due = shelf.verdicts.count_unjudged_texts()
     except PaperError as error:
-        yield Check("texts", "problem", error.message, error.hint)
+        yield HealthCheck("texts", "problem", error.message, error.hint)
         return
     if due:
-        yield Check("texts", "warning", describe_unjudged(due), command_line("shelf audit"))
+        yield HealthCheck(
+            "texts", "warning", describe_unjudged_texts(due), command_line("shelf audit")
+        )
     elif there := shelf.count_papers()["full_text"]:
-        yield Check("texts", "ok", f"{there:,} judged by the present judges")
+        yield HealthCheck("texts", "ok", f"{there:,} judged by the present judges")
 
 
 def _check_service(source: Source, web: Web) -> ServiceCheck:
@@ -182,11 +189,13 @@ def _check_service(source: Source, web: Web) -> ServiceCheck:
     url = _get_base_url(source, web)
     host = urlsplit(url).netloc
     try:
-        return ServiceCheck(host, url, _ask_service(source, web))
+        return ServiceCheck(host, url, _send_test_request(source, web))
     except NotConfigured as error:
         return ServiceCheck(
             *(host, url),
-            Check(source.name, "problem", error.message, error.hint, source.name in _REQUIRED),
+            HealthCheck(
+                source.name, "problem", error.message, error.hint, source.name in _REQUIRED
+            ),
             error,
         )
     except PaperError as error:
@@ -194,7 +203,7 @@ def _check_service(source: Source, web: Web) -> ServiceCheck:
         advice = error.hint or ("" if error.details.get("lasting") else passing)
         # A site that asks us to wait is up.
         state: Literal["warning", "problem"] = "warning" if error.code == _BUSY else "problem"
-        check = Check(source.name, state, error.message, advice, source.name in _REQUIRED)
+        check = HealthCheck(source.name, state, error.message, advice, source.name in _REQUIRED)
         return ServiceCheck(host, url, check, error)
 
 
@@ -202,30 +211,32 @@ def _get_base_url(source: Source, web: Web) -> str:
     return str(getattr(web.settings, f"{source.service}_base_url"))
 
 
-def _ask_service(source: Source, web: Web) -> Check:
+def _send_test_request(source: Source, web: Web) -> HealthCheck:
     """Send one small request; where a source has a key, a request that tests the key."""
     base = _get_base_url(source, web)
     host = urlsplit(base).netloc
     if source.check_access:
         about = source.check_access(web)
-        return Check(source.name, "ok", f"{host} answered{about and f' {about}'}")
+        return HealthCheck(source.name, "ok", f"{host} answered{about and f' {about}'}")
     # Any answer of its own will do, also "not found": the site is up.
     answer = web.get(base + (source.probe or "/"), allow=range(400, 600))
     if answer.status >= 500 or answer.status == 429:
-        return Check(source.name, "warning", f"{host} answered {answer.status}", "Try again later.")
+        return HealthCheck(
+            source.name, "warning", f"{host} answered {answer.status}", "Try again later."
+        )
     if answer.media == "text/html" and _LOGIN.search(answer.body):
         msg = f"{host} answered with a sign-in page instead of data."
         raise Unreachable(msg, trouble="portal", leads_to="a page to sign in")
     if source.probe:
         answer.json()
-    return Check(source.name, "ok", f"{host} answered")
+    return HealthCheck(source.name, "ok", f"{host} answered")
 
 
 _HOSTS = 4  # named in a sentence; more are counted
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class HealthCheck:
     """One result: ``ok``, ``warning`` (works with limits) or ``problem``, and the advice.
 
     A problem that is not ``required`` leaves Papershelf usable: other services stand in.
@@ -240,20 +251,20 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class ServiceCheck:
-    """A service that was asked: its address, its check, and its error if it failed."""
+    """The check of one service: its address, the result, and the error if it failed."""
 
     host: str
     url: str
-    check: Check
+    check: HealthCheck
     error: PaperError | None = None
 
     @property
-    def trouble(self) -> str:
-        """The trouble of the network; see `errors.Unreachable`."""
+    def network_trouble(self) -> str:
+        """The kind of network problem; see `errors.Unreachable`."""
         return str(self.error.details.get("trouble", "")) if self.error else ""
 
 
-def report_access(web: Web, urls: Sequence[str]) -> Iterator[Check]:
+def report_access(web: Web, urls: Sequence[str]) -> Iterator[HealthCheck]:
     """Report through which proxy each service is asked, and which certificates are trusted.
 
     Raises
@@ -265,23 +276,23 @@ def report_access(web: Web, urls: Sequence[str]) -> Iterator[Check]:
     yield _check_proxies(web, urls)
     from ..http import network
 
-    yield Check(
+    yield HealthCheck(
         "certificates",
         "ok",
         f"trusted: {', '.join(network.list_certificate_sources(web.settings))}",
     )
 
 
-def combine_checks(asked: Sequence[ServiceCheck], web: Web) -> list[Check]:
+def combine_service_checks(asked: Sequence[ServiceCheck], web: Web) -> list[HealthCheck]:
     """Return the checks of all services, those with a common cause combined into one.
 
     A check called ``network`` says that no service at all could be reached.
     """
-    nobody = all(one.trouble for one in asked)
+    nobody = all(one.network_trouble for one in asked)
     found: dict[str, list[ServiceCheck]] = {}
-    single: list[Check] = []
-    for one, cause in zip(asked, _list_causes(asked, web), strict=True):
-        if cause and (nobody or one.trouble in ("certificate", "proxy", "portal")):
+    single: list[HealthCheck] = []
+    for one, cause in zip(asked, _list_failure_causes(asked, web), strict=True):
+        if cause and (nobody or one.network_trouble in ("certificate", "proxy", "portal")):
             found.setdefault(cause, []).append(one)
         else:
             single.append(one.check)
@@ -292,44 +303,44 @@ def combine_checks(asked: Sequence[ServiceCheck], web: Web) -> list[Check]:
     return [*combined, *single]
 
 
-def _check_proxies(web: Web, urls: Sequence[str]) -> Check:
+def _check_proxies(web: Web, urls: Sequence[str]) -> HealthCheck:
     proxies: dict[str, list[str]] = {}
     for url in urls:
         proxies.setdefault(web.transport.find_proxy(url).description, []).append(url.split("/")[2])
     if list(proxies) == ["direct"]:
         if web.settings.http_proxy and any(url.startswith("https:") for url in urls):
             advice = "The services use https: export HTTPS_PROXY=http://HOST:PORT"
-            return Check(
+            return HealthCheck(
                 "proxy",
                 "warning",
                 "HTTP_PROXY is for http only; no proxy is used for https",
                 advice,
             )
-        return Check("proxy", "ok", "none; every service is contacted directly")
+        return HealthCheck("proxy", "ok", "none; every service is contacted directly")
     phrases = (f"{proxy} for {_format_hosts(hosts, len(urls))}" for proxy, hosts in proxies.items())
-    return Check("proxy", "ok", "; ".join(phrases))
+    return HealthCheck("proxy", "ok", "; ".join(phrases))
 
 
-def _list_causes(asked: Sequence[ServiceCheck], web: Web) -> list[str]:
+def _list_failure_causes(asked: Sequence[ServiceCheck], web: Web) -> list[str]:
     """Return the cause of each failure, in the same words for the same cause; else empty."""
     with ThreadPoolExecutor(len(asked) or 1) as pool:
-        return list(pool.map(lambda one: _find_cause(one, web), asked))
+        return list(pool.map(lambda one: _describe_failure_cause(one, web), asked))
 
 
-def _find_cause(one: ServiceCheck, web: Web) -> str:
+def _describe_failure_cause(one: ServiceCheck, web: Web) -> str:
     """Return the cause of a failure in words; empty for a service that answered."""
-    if one.error is None or not one.trouble:
+    if one.error is None or not one.network_trouble:
         return ""
-    if one.trouble == "certificate":
+    if one.network_trouble == "certificate":
         why = one.error.details.get("because", "not trusted")
         return (
             f"a certificate issued by {_get_issuer(one, web)}, which is not accepted here ({why})"
         )
-    if one.trouble == "portal":
+    if one.network_trouble == "portal":
         return str(one.error.details["leads_to"])
-    if one.trouble == "proxy":
+    if one.network_trouble == "proxy":
         return str(one.error.details.get("because", one.error.message))
-    return "silence" if one.trouble == "silence" else "offline"
+    return "silence" if one.network_trouble == "silence" else "offline"
 
 
 def _get_issuer(one: ServiceCheck, web: Web) -> str:
@@ -342,7 +353,7 @@ def _get_issuer(one: ServiceCheck, web: Web) -> str:
 
 def _build_combined_check(
     cause: str, services: Sequence[ServiceCheck], of: int, nobody: bool
-) -> Check:
+) -> HealthCheck:
     """Return one check for all services with the same *cause*."""
     everybody = _format_hosts([one.host for one in services], of)
     hints = services[0].error.hints if services[0].error else ()
@@ -356,17 +367,17 @@ def _build_combined_check(
     elif cause == "silence":
         detail = f"{everybody} did not answer: this computer is offline, or a firewall blocks it"
         advice = "If the network requires a proxy: export HTTPS_PROXY=http://HOST:PORT"
-    elif services[0].trouble == "portal":
+    elif services[0].network_trouble == "portal":
         detail = f"{everybody} redirected to {cause}, which is not their site"
         advice = "Open any page in a browser: this network may require a sign-in. Then try again."
-    elif services[0].trouble == "certificate":
+    elif services[0].network_trouble == "certificate":
         detail = f"{everybody} presented {cause}"
     else:
         detail = f"{everybody} not reached: {cause}"
     kinds = {"certificate": "certificates", "portal": "redirected"}
-    kind = "network" if nobody else kinds.get(services[0].trouble, "proxy")
+    kind = "network" if nobody else kinds.get(services[0].network_trouble, "proxy")
     required = nobody or any(one.check.required for one in services)
-    return Check(kind, "problem", detail, advice, required)
+    return HealthCheck(kind, "problem", detail, advice, required)
 
 
 def is_other_organisation(asked: str, final: str) -> bool:

@@ -27,20 +27,20 @@ from ..model.identifiers import Ids
 from ..model.paper import Attempt, Document, Paper, StoredPaper
 from ..model.versions import get_shelf_version
 from ..shelf import Shelf
-from ..shelf.pdf_files import OwnFile
+from ..shelf.pdf_files import UserPdf
 from ..system.plain_text import one_line
-from .file_matching import BY_NAME, FileMatcher, Match
+from .file_matching import BY_NAME, FileMatch, FileMatcher
 from .inbox_files import (
     VIA,
     InboxFile,
     SeenFiles,
-    copy_beside,
-    fingerprint_files,
+    copy_with_unique_name,
     get_display_name,
+    hash_file_states,
     list_complete_files,
-    move_to_filed,
-    read_document,
-    read_file,
+    move_to_filed_folder,
+    read_submitted_file,
+    read_unjudged_document,
 )
 
 FOLDER = "inbox"
@@ -50,7 +50,7 @@ Outcome = Literal["filed", "rejected", "unmatched", "ambiguous", "postponed"]
 
 @dataclass(frozen=True, slots=True)
 class InboxResult:
-    """The result for one file.
+    """The outcome for one submitted file.
 
     Parameters
     ----------
@@ -110,14 +110,16 @@ def file_inbox(
         detail = "The file is empty, or still being written. Run this again when it is complete."
         yield InboxResult(get_display_name(path), "postponed", detail)
     known = looked_at or SeenFiles()
-    fresh = known.select_unseen(fingerprint_files(complete))
+    fresh = known.select_unseen(hash_file_states(complete))
     with closing(Inbox(ladder, accepting=one_line(accept))) as inbox:
         paths = iter(fresh)
         while some := list(islice(paths, _AT_ONCE)):
-            yield from _file_batch(inbox, {path: fresh[path] for path in some}, known)
+            yield from _iterate_batch_results(inbox, {path: fresh[path] for path in some}, known)
 
 
-def _file_batch(inbox: Inbox, fresh: Mapping[Path, str], known: SeenFiles) -> Iterator[InboxResult]:
+def _iterate_batch_results(
+    inbox: Inbox, fresh: Mapping[Path, str], known: SeenFiles
+) -> Iterator[InboxResult]:
     """File some files; their texts are held in memory meanwhile."""
     matches = []
     for path, mark in fresh.items():
@@ -157,26 +159,26 @@ class Inbox:
         """Update the reports, then move filed files away."""
         self.ledgers.close()
         for path in self.filed:
-            move_to_filed(path)
+            move_to_filed_folder(path)
 
     # -- whose it is -------------------------------------------------------------------------
 
-    def match_file(self, path: Path) -> Match | InboxResult | None:
+    def match_file(self, path: Path) -> FileMatch | InboxResult | None:
         """Identify the papers that a file may be; None if the file is gone."""
         try:
-            match = self.matcher.read_match(path)
+            match = self.matcher.read_file_match(path)
         except FileNotFoundError:
             return None
         except BadContent as bad:
             return InboxResult(get_display_name(path), "rejected", bad.text)
-        return match or _to_unmatched(match)
+        return match or _build_unmatched_result(match)
 
     # -- whether it is that ------------------------------------------------------------------
 
-    def file_match(self, match: Match) -> InboxResult | None:
+    def file_match(self, match: FileMatch) -> InboxResult | None:
         """Judge a file against each paper that it may be, and file it; None if the file is gone."""
         try:
-            found = read_file(match.path)
+            found = read_submitted_file(match.path)
         except FileNotFoundError:  # another process was faster
             return None
         except BadContent as bad:
@@ -189,35 +191,37 @@ class Inbox:
             )
         if judged.fitting:
             path = self._copy_into_inbox(match.path) if match.foreign else match.path
-            return self._file_text(path, found, *judged.fitting[0])
-        if self.accepting and (done := self._file_by_hand(match.path, found, judged.refused)):
+            return self._save_accepted_text(path, found, *judged.fitting[0])
+        if self.accepting and (
+            done := self._file_despite_rejection(match.path, found, judged.refused)
+        ):
             return done
-        return self._explain_not_filed(match, judged.refused)
+        return self._build_not_filed_result(match, judged.refused)
 
-    def _file_by_hand(
+    def _file_despite_rejection(
         self, path: Path, found: InboxFile, refused: Sequence[tuple[Paper, BadContent]]
     ) -> InboxResult | None:
         """File a text that the judges rejected, by hand; None if it may be several papers."""
         if len({paper.ids.key for paper, _ in refused}) != 1:
             return None
         paper, bad = refused[0]
-        claims = read_document(found)  # has a text: it was read before
+        claims = read_unjudged_document(found)  # has a text: it was read before
         document = formats.add_provenance_fields(claims, found.fetched, paper)
         accepted = replace(document, verdict="by_hand", evidence=self.accepting)
-        done = self._file_text(path, found, paper, accepted)
+        done = self._save_accepted_text(path, found, paper, accepted)
         if done.detail != self.accepting:  # the shelf has better
             return done
         return replace(done, detail=f"by hand: {done.detail} (the judges said {bad.outcome})")
 
     def _copy_into_inbox(self, path: Path) -> Path:
         """Copy a file of another folder into the inbox."""
-        return copy_beside(path, self.shelf.folder / FOLDER / path.name)
+        return copy_with_unique_name(path, self.shelf.folder / FOLDER / path.name)
 
-    def _explain_not_filed(
-        self, match: Match, refused: Sequence[tuple[Paper, BadContent]]
+    def _build_not_filed_result(
+        self, match: FileMatch, refused: Sequence[tuple[Paper, BadContent]]
     ) -> InboxResult | None:
         name = get_display_name(match.path)
-        outcomes = [outcome for ids in match.names for outcome in self.matcher.get_records(ids)]
+        outcomes = [outcome for ids in match.names for outcome in self.matcher.find_records(ids)]
         troubles = [outcome for outcome in outcomes if isinstance(outcome, PaperError)]
         for trouble in troubles:
             if not isinstance(trouble, NotFound | BadRequest):
@@ -232,11 +236,11 @@ class Inbox:
 
     # -- filing ------------------------------------------------------------------------------
 
-    def _file_text(
+    def _save_accepted_text(
         self, path: Path, found: InboxFile, paper: Paper, document: Document
     ) -> InboxResult:
         """Save a text that was accepted for a paper; a full text on the shelf is not replaced."""
-        stored, detail = file_text(self.shelf, path, found, paper, document)
+        stored, detail = save_accepted_text(self.shelf, path, found, paper, document)
         jobs = self.ledgers.record_arrival(stored)
         self.filed.append(path)
         title, on_shelf = one_line(stored.paper.title), stored.path
@@ -245,13 +249,13 @@ class Inbox:
         )
 
 
-def file_text(
+def save_accepted_text(
     shelf: Shelf,
     path: Path,
     found: InboxFile,
     paper: Paper,
     document: Document,
-    own_file: OwnFile | None = None,
+    own_file: UserPdf | None = None,
 ) -> tuple[StoredPaper, str]:
     """Save a text that was accepted for a paper; return what the shelf has now, and why.
 
@@ -284,7 +288,7 @@ def find_same_version(shelf: Shelf, paper: Paper, document: Document) -> StoredP
     return None
 
 
-def _to_unmatched(match: Match) -> InboxResult:
+def _build_unmatched_result(match: FileMatch) -> InboxResult:
     """Return the result of a file that matches no paper."""
     from ..judges.check import judge_completeness
     from ..model.verdicts import MEANINGS

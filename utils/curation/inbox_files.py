@@ -30,7 +30,7 @@ from ..http import MAX_BODY_BYTES
 from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched, Media
 from ..shelf import paper_file
-from ..shelf.markdown_note import to_text
+from ..shelf.markdown_note import note_to_text
 from ..system import safe_files
 from ..system.plain_text import one_line, replace_surrogates
 
@@ -68,7 +68,7 @@ def get_display_name(path: Path) -> str:
     return one_line(replace_surrogates(path.name))
 
 
-def is_candidate(entry: os.DirEntry[str]) -> bool:
+def is_submitted_file(entry: os.DirEntry[str]) -> bool:
     """Return whether an entry of the inbox is a submitted file, or a link in place of one."""
     if entry.name.startswith((".", "~$")) or entry.name.lower().endswith(_UNDER_WAY):
         return False
@@ -86,7 +86,7 @@ def is_possible_paper(entry: os.DirEntry[str]) -> bool:
     return stat.S_ISREG(found.st_mode) and found.st_size <= MAX_BODY_BYTES
 
 
-def put_file(inbox: Path, name: str, body: bytes) -> Path:
+def write_inbox_file(inbox: Path, name: str, body: bytes) -> Path:
     """Write a file into the inbox, under a safe form of its name; return its path.
 
     A file of this name that is there already is kept: the new file gets a number.
@@ -114,9 +114,9 @@ def put_file(inbox: Path, name: str, body: bytes) -> Path:
 
 
 def list_complete_files(
-    folder: Path, fits: Callable[[os.DirEntry[str]], bool] = is_candidate
+    folder: Path, fits: Callable[[os.DirEntry[str]], bool] = is_submitted_file
 ) -> tuple[list[Path], list[Path]]:
-    """Return the complete files in a folder, and the files that are empty or still being written.
+    """Return the complete files in a folder, and the files that are empty or being written.
 
     Hidden files, downloads under way and folders are left out.
     """
@@ -146,7 +146,7 @@ def get_file_state(path: Path) -> tuple[int, int]:
     return found.st_size, found.st_mtime_ns
 
 
-def read_file(path: Path, place: str = "the inbox") -> InboxFile:
+def read_submitted_file(path: Path, place: str = "the inbox") -> InboxFile:
     """Read a file in a *place*, and detect its type of content.
 
     Raises
@@ -168,7 +168,7 @@ def read_file(path: Path, place: str = "the inbox") -> InboxFile:
     if media == "pdf" and (doi := _XMP.search(body)):
         named = Ids.maybe(doi[1].decode("ascii", "replace"))
     text = body.decode("utf-8", "replace") if media == "markdown" else ""
-    if header := paper_file.parse_file(to_text(text) or text):
+    if header := paper_file.parse_paper_file(note_to_text(text) or text):
         # A text of another shelf: its header names the paper, and is not part of the text.
         body, named = header.body.encode("utf-8", "replace"), header.ids
         return InboxFile(Fetched(body, media, "", place, VIA, version=header.version), named)
@@ -228,7 +228,7 @@ def _detect_media(path: Path, body: bytes) -> Media | None:
     return "markdown" if suffix in _TEXTS else None
 
 
-def read_document(found: InboxFile) -> Document:
+def read_unjudged_document(found: InboxFile) -> Document:
     """Return the text of a file and the identifiers in it, before any judgement.
 
     Raises
@@ -247,7 +247,7 @@ def read_document(found: InboxFile) -> Document:
     return document
 
 
-def find_titles(document: Document, path: Path) -> list[str]:
+def find_possible_titles(document: Document, path: Path) -> list[str]:
     """Return texts that may be the title of a file.
 
     These are the title as the text marks it, what stands behind author and year in the file's
@@ -266,15 +266,15 @@ def find_titles(document: Document, path: Path) -> list[str]:
     return list(dict.fromkeys(fit))
 
 
-def move_to_filed(path: Path) -> None:
+def move_to_filed_folder(path: Path) -> None:
     """Move a file to ``filed/``, with a number where its name is taken."""
     if path.exists():  # another process may have been faster
         # Copied, then removed: a run that is killed in between finds the copy and goes on.
-        copy_beside(path, path.parent / FILED / path.name)
+        copy_with_unique_name(path, path.parent / FILED / path.name)
         safe_files.delete_if_exists(path)
 
 
-def copy_beside(path: Path, target: Path) -> Path:
+def copy_with_unique_name(path: Path, target: Path) -> Path:
     """Copy a file to *target*, with a number where that name is taken; returns the copy."""
     safe_files.make_folder(target.parent)
     copy, number = target, 1
@@ -284,14 +284,14 @@ def copy_beside(path: Path, target: Path) -> Path:
     return copy
 
 
-def hash_values(*parts: object) -> str:
+def hash_names(*parts: object) -> str:
     """Return a short hash of some values."""
     return blake2b("\0".join(map(str, parts)).encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
-def fingerprint_files(paths: Iterable[Path]) -> dict[Path, str]:
-    """Return each file with the fingerprint of its current state."""
-    return {path: hash_values(path, *get_file_state(path)) for path in paths}
+def hash_file_states(paths: Iterable[Path]) -> dict[Path, str]:
+    """Return the hash of each file's path, size and modification time."""
+    return {path: hash_names(path, *get_file_state(path)) for path in paths}
 
 
 class SeenFiles:
@@ -305,22 +305,22 @@ class SeenFiles:
 
     def __init__(self, file: Path | None = None) -> None:
         self._file = file
-        self._names: dict[str, list[str]] = _load_names(file) if file else {}
+        self._names: dict[str, list[str]] = _load_seen_files(file) if file else {}
         self._later: dict[str, float] = {}
         self._changed = False
 
     @classmethod
     def open_for_folder(cls, folder: Path, shelf: Path) -> SeenFiles:
         """Return the record of examined files in a folder outside the shelf."""
-        return cls(shelf / safe_files.PRIVATE_FOLDER / "looked_at" / f"{hash_values(folder)}.json")
+        return cls(shelf / safe_files.PRIVATE_FOLDER / "looked_at" / f"{hash_names(folder)}.json")
 
     def select_unseen(
         self, marks: Mapping[Path, str], wanted: Container[str] = ()
     ) -> dict[Path, str]:
         """Return files that are new, changed, or match a wanted paper."""
-        return {path: mark for path, mark in marks.items() if self._is_fresh(mark, wanted)}
+        return {path: mark for path, mark in marks.items() if self._is_unseen(mark, wanted)}
 
-    def _is_fresh(self, mark: str, wanted: Container[str]) -> bool:
+    def _is_unseen(self, mark: str, wanted: Container[str]) -> bool:
         if mark in self._later:
             return self._later[mark] <= time.time()
         return mark not in self._names or any(name in wanted for name in self._names[mark])
@@ -352,14 +352,14 @@ class SeenFiles:
         """
         if self._file is None or not self._changed:
             return
-        marks = set(fingerprint_files(present).values())
+        marks = set(hash_file_states(present).values())
         self._names = {mark: names for mark, names in self._names.items() if mark in marks}
         safe_files.make_folder(self._file.parent, 0o700)
         safe_files.write_file(self._file, json.dumps(self._names).encode())
         self._changed = False
 
 
-def _load_names(file: Path) -> dict[str, list[str]]:
+def _load_seen_files(file: Path) -> dict[str, list[str]]:
     """Return the stored fingerprints; empty if unreadable, so that every file is examined again."""
     try:
         kept = json.loads(file.read_bytes())

@@ -22,13 +22,13 @@ from ..model.identifiers import Ids
 from ..model.paper import Paper
 from ..system import safe_files
 from ..system.plain_text import one_line, replace_surrogates
-from .file_matching import Match
+from .file_matching import FileMatch
 from .inbox import FOLDER, Inbox, InboxResult, file_inbox
 from .inbox_files import (
     SeenFiles,
-    fingerprint_files,
     get_file_state,
-    hash_values,
+    hash_file_states,
+    hash_names,
     is_possible_paper,
     list_complete_files,
 )
@@ -41,14 +41,14 @@ _RENEWED_S = 30.0  # papers asked for, while nothing new lies in the folder
 
 @dataclass(slots=True)
 class WantedPapers:
-    """The papers that are requested but missing, by fingerprints of identifiers and titles."""
+    """The papers that are requested but missing, as hashes of identifiers and titles."""
 
     ladder: Ladder
     papers: dict[str, Ids] = field(default_factory=dict)
     _as_of: tuple[object, ...] = ()
     _asked_at: float = 0.0
 
-    def refresh(self, *, at_once: bool) -> None:
+    def refresh_if_changed(self, *, at_once: bool) -> None:
         """Read shelf and ledgers again, if they changed.
 
         A harvest that runs writes all the time: so only now and then, or *at_once*.
@@ -62,56 +62,57 @@ class WantedPapers:
         if as_of == self._as_of:
             return
         self.papers = {}
-        for ids, title in self._list_missing():
-            for name in _hash_names(ids, [title]):
+        for ids, title in self._iterate_missing_papers():
+            for name in _hash_names_and_titles(ids, [title]):
                 self.papers.setdefault(name, ids)
         self._as_of = as_of
 
-    def _list_missing(self) -> Iterator[tuple[Ids, str]]:
+    def _iterate_missing_papers(self) -> Iterator[tuple[Ids, str]]:
         """Yield identifiers and titles of papers without full text, from shelf and harvests."""
         yield from self.ladder.shelf.list_papers_without_text()
         with closing(Ledgers(self.ladder)) as ledgers:
             for ledger in ledgers.all:
                 yield from ledger.list_papers_without_text()
 
-    def restrict(self, match: Match) -> Match:
+    def restrict_to_wanted(self, match: FileMatch) -> FileMatch:
         """Return the match reduced to wanted papers."""
-        by_title = [self.papers.get(name) for name in _hash_names(Ids(), match.titles)]
+        by_title = [self.papers.get(name) for name in _hash_names_and_titles(Ids(), match.titles)]
         return replace(
             match,
-            claimed_ids=self._find_ids(match.claimed_ids) or next(filter(None, by_title), Ids()),
-            name_ids=self._find_ids(match.name_ids),
+            claimed_ids=self._find_wanted_ids(match.claimed_ids)
+            or next(filter(None, by_title), Ids()),
+            name_ids=self._find_wanted_ids(match.name_ids),
             same_name=tuple(filter(self._is_wanted, match.same_name)),
             same_title=tuple(filter(self._is_wanted, match.same_title)),
             foreign=True,
         )
 
-    def remove(self, ids: Ids) -> None:
+    def remove_filed_paper(self, ids: Ids) -> None:
         """Remove a filed paper, so that other files of it are ignored."""
-        had = self._find_ids(ids)
+        had = self._find_wanted_ids(ids)
         self.papers = {name: one for name, one in self.papers.items() if not one.shares(had)}
 
-    def _find_ids(self, claimed: Ids) -> Ids:
+    def _find_wanted_ids(self, claimed: Ids) -> Ids:
         """Return the identifiers of the wanted paper with these names; empty if none is wanted."""
-        found = (self.papers.get(name) for name in _hash_names(claimed))
+        found = (self.papers.get(name) for name in _hash_names_and_titles(claimed))
         return next(filter(None, found), Ids())
 
     def _is_wanted(self, paper: Paper) -> bool:
-        return bool(self._find_ids(paper.ids))
+        return bool(self._find_wanted_ids(paper.ids))
 
 
-def _hash_names(ids: Ids, titles: Sequence[str] = ()) -> list[str]:
+def _hash_names_and_titles(ids: Ids, titles: Sequence[str] = ()) -> list[str]:
     """Return hashes of a paper's identifiers, and of titles that identify one paper."""
     told = (title for title in titles if count_distinctive_words(title) >= _LEAST_WORDS)
     return [
-        *(hash_values(name) for name in ids.names()),
-        *(hash_values("title", *split_title_words(title)) for title in told),
+        *(hash_names(name) for name in ids.names()),
+        *(hash_names("title", *split_title_words(title)) for title in told),
     ]
 
 
 @dataclass(slots=True)
 class ForeignFolder:
-    """A folder outside the shelf that holds papers among other files, such as Downloads.
+    """A folder outside the shelf, such as Downloads, with papers among other files.
 
     Raises
     ------
@@ -146,43 +147,43 @@ class ForeignFolder:
 
     def select_unseen(self) -> dict[Path, str]:
         """Return the files to examine with their fingerprints, the newest first."""
-        marks = fingerprint_files(self._list_files())
-        self.wanted.refresh(at_once=bool(self.looked_at.select_unseen(marks)))
+        marks = hash_file_states(self._list_files())
+        self.wanted.refresh_if_changed(at_once=bool(self.looked_at.select_unseen(marks)))
         fresh = self.looked_at.select_unseen(marks, self.wanted.papers)
         newest = sorted(fresh, key=lambda path: get_file_state(path)[1], reverse=True)
         return {path: fresh[path] for path in newest}
 
-    def file_wanted(self, fresh: dict[Path, str]) -> Iterator[InboxResult]:
+    def file_wanted_papers(self, fresh: dict[Path, str]) -> Iterator[InboxResult]:
         """Examine files, and file those that are wanted papers."""
         with closing(Inbox(self.ladder)) as inbox:
             try:
                 for path, mark in fresh.items():
-                    if done := self._file_wanted_file(inbox, path, mark):
+                    if done := self._file_if_wanted(inbox, path, mark):
                         yield done
             finally:
                 self.looked_at.save(self._list_files())
 
-    def _file_wanted_file(self, inbox: Inbox, path: Path, mark: str) -> InboxResult | None:
+    def _file_if_wanted(self, inbox: Inbox, path: Path, mark: str) -> InboxResult | None:
         """File one file if it is a wanted paper; it is marked as seen afterwards."""
         try:
-            told = inbox.matcher.read_match(path)
+            told = inbox.matcher.read_file_match(path)
         except FileNotFoundError:
             return None
         except BadContent:  # no text in it, and nobody asked
             self.looked_at.mark_seen(mark)
             return None
-        match = self.wanted.restrict(told)
+        match = self.wanted.restrict_to_wanted(told)
         done = None
         if match:
             inbox.matcher.load_match_records([match])
             done = inbox.file_match(match)
         names = {
-            *_hash_names(told.claimed_ids, told.titles),
-            *_hash_names(told.name_ids),
+            *_hash_names_and_titles(told.claimed_ids, told.titles),
+            *_hash_names_and_titles(told.name_ids),
         }
         others = names - self.wanted.papers.keys()
         if done and done.outcome == "filed":
-            self.wanted.remove(Ids.maybe(done.paper))
+            self.wanted.remove_filed_paper(Ids.maybe(done.paper))
         again = done is not None and done.outcome == "postponed"
         news = self.looked_at.mark_matched(mark, others, again=again)
         return (
@@ -190,7 +191,7 @@ class ForeignFolder:
         )
 
 
-def file_folder(ladder: Ladder, folder: str | Path) -> Iterator[InboxResult]:
+def file_wanted_papers_of_folder(ladder: Ladder, folder: str | Path) -> Iterator[InboxResult]:
     """File the wanted papers of a folder outside the shelf, once.
 
     Yields
@@ -204,13 +205,13 @@ def file_folder(ladder: Ladder, folder: str | Path) -> Iterator[InboxResult]:
         The folder cannot be looked at.
     """
     foreign = ForeignFolder(ladder, Path(folder))
-    yield from foreign.file_wanted(foreign.select_unseen())
+    yield from foreign.file_wanted_papers(foreign.select_unseen())
 
 
 def watch_inbox(
     ladder: Ladder, *, accept: str = "", folder: str | Path = ""
 ) -> Generator[InboxResult, None, None]:
-    """File the files that arrive in the inbox, and wanted papers in *folder*, without end.
+    """Wait for files in the inbox and for wanted papers in *folder*, and file them.
 
     Each file is looked at when nobody writes to it any more, and not again until it changes; what
     no source could tell is tried again after some minutes. *accept* is as for `.inbox.file_inbox`,
@@ -229,6 +230,6 @@ def watch_inbox(
         fresh = foreign.select_unseen() if foreign else {}
         some = dict(islice(fresh.items(), _AT_A_TIME))
         if foreign and some:
-            yield from foreign.file_wanted(some)
+            yield from foreign.file_wanted_papers(some)
         if len(some) == len(fresh):
             time.sleep(EVERY_S)

@@ -15,7 +15,7 @@ from ..settings import (
     load_settings,
     map_variables_to_fields,
 )
-from .mcp_host_files import FileChange, read_text
+from .mcp_host_files import FileChange, read_text_if_exists
 
 SETTINGS = "settings"
 """What a change of the settings file is called in the journal."""
@@ -41,7 +41,7 @@ def get_journal_file() -> Path:
 
 
 def plan_settings_change(values: Mapping[str, str], file: Path) -> FileChange:
-    """Return the changed settings file with *values*; all other lines are unchanged.
+    """Return the planned change of the settings file: *values* set, other lines unchanged.
 
     Parameters
     ----------
@@ -59,11 +59,11 @@ def plan_settings_change(values: Mapping[str, str], file: Path) -> FileChange:
     for name, value in values.items():
         if any(sign in value for sign in "\r\n\0"):
             raise BadRequest(f"The value of {name} is more than one line.", "Give it as one line.")
-    before = read_text(file)
-    return FileChange(SETTINGS, file, before, _set_values(before or "", values))
+    before = read_text_if_exists(file)
+    return FileChange(SETTINGS, file, before, _replace_setting_lines(before or "", values))
 
 
-def check_values(values: Mapping[str, str]) -> None:
+def require_valid_settings(values: Mapping[str, str]) -> None:
     """Raise `BadRequest` for an unknown setting, or a value that its setting cannot have."""
     plan_settings_change(values, get_settings_file())
     fields = map_variables_to_fields()
@@ -74,7 +74,7 @@ def check_values(values: Mapping[str, str]) -> None:
         raise BadRequest(msg, "Give an address that NCBI can reach you at.")
 
 
-def _set_values(text: str, values: Mapping[str, str]) -> str:
+def _replace_setting_lines(text: str, values: Mapping[str, str]) -> str:
     """Return the text of a settings file with *values* in place of those it has."""
     from dotenv.parser import parse_stream
 
@@ -84,13 +84,13 @@ def _set_values(text: str, values: Mapping[str, str]) -> str:
         if binding.key not in values:
             lines.append(binding.original.string)
         elif binding.key in left:
-            lines.append(_format_line(binding.key, left.pop(binding.key)))
+            lines.append(_format_setting_line(binding.key, left.pop(binding.key)))
     if lines and not lines[-1].endswith("\n"):
         lines.append("\n")
-    return "".join([*lines, *(_format_line(name, value) for name, value in left.items())])
+    return "".join([*lines, *(_format_setting_line(name, value) for name, value in left.items())])
 
 
-def _format_line(name: str, value: str) -> str:
+def _format_setting_line(name: str, value: str) -> str:
     escaped = value.replace("\\", "\\\\").replace("'", "\\'")
     return f"{name}='{escaped}'\n"
 

@@ -9,7 +9,7 @@ from ..shelf import Shelf
 _CALLED = {"text": "Words", "kind": "Kind", "min_date": "From", "max_date": "Until"}
 
 
-def explain_empty(
+def explain_empty_listing(
     shelf: Shelf,
     filters: Mapping[str, str | bool],
     among: frozenset[str] | None = None,
@@ -27,19 +27,19 @@ def explain_empty(
     """
     chosen = {name: value for name, value in filters.items() if value}
 
-    def count(names: frozenset[str] | None, left: Mapping[str, str | bool]) -> int:
+    def count_papers(names: frozenset[str] | None, left: Mapping[str, str | bool]) -> int:
         return shelf.list_papers(**left, among=names, max_results=0)[0]  # type: ignore[arg-type]
 
     said = [
         f"{_describe_filter(name, value)} leaves no papers. Without it: {found:,}."
         for name, value in chosen.items()
-        if (found := count(among, {one: chosen[one] for one in chosen if one != name}))
+        if (found := count_papers(among, {one: chosen[one] for one in chosen if one != name}))
     ]
-    if among is not None and (found := count(None, chosen)):
+    if among is not None and (found := count_papers(None, chosen)):
         said.append(
             f"The harvest {job_id} has none of these papers. On the whole shelf: {found:,}."
         )
-    if not said and (chosen or among is not None) and (found := count(None, {})):
+    if not said and (chosen or among is not None) and (found := count_papers(None, {})):
         said.append(f"Together these filters leave no papers. Without them: {found:,}.")
     return said
 

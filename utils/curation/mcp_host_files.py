@@ -42,7 +42,7 @@ _TABLE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A planned change of a file; ``before`` is None for a new file."""
+    """A planned change of a file; a new file has no ``before``."""
 
     about: str
     file: Path
@@ -59,7 +59,7 @@ class FileChange:
 def find_host_files(
     folders: Mapping[str, str] | None = None, platform: str = sys.platform
 ) -> dict[McpHost, Path]:
-    """Return the hosts that are on this machine, each with the file it reads its servers from.
+    """Return the MCP hosts on this machine, each with the file that lists its servers.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def _expand_pattern(pattern: str, bases: Mapping[str, Path]) -> list[Path]:
 
 
 def plan_host_change(host: McpHost, file: Path, server: Server | None) -> FileChange:
-    """Return the changed file of a host, with *server* in its list or without it.
+    """Return the planned change of a host's file: *server* added to its list, or removed.
 
     Raises
     ------
@@ -99,10 +99,12 @@ def plan_host_change(host: McpHost, file: Path, server: Server | None) -> FileCh
         form than the host's documentation gives it.
     """
     try:
-        before = read_text(file)
+        before = read_text_if_exists(file)
         text = before or ""
         after = (
-            _edit_toml(text, server) if file.suffix == ".toml" else _edit_json(host, text, server)
+            _edit_toml_settings(text, server)
+            if file.suffix == ".toml"
+            else _edit_json_settings(host, text, server)
         )
     except (ValueError, TypeError, AttributeError):
         msg = f"{file} contains comments, which would be lost, or has an unusual form."
@@ -112,7 +114,7 @@ def plan_host_change(host: McpHost, file: Path, server: Server | None) -> FileCh
     return FileChange(host.name, file, before, after)
 
 
-def _edit_json(host: McpHost, text: str, server: Server | None) -> str:
+def _edit_json_settings(host: McpHost, text: str, server: Server | None) -> str:
     whole = json.loads(text or "{}")
     servers = whole.setdefault(host.table, {})
     if server is None:
@@ -123,7 +125,7 @@ def _edit_json(host: McpHost, text: str, server: Server | None) -> str:
     return json.dumps(whole, indent=indent, ensure_ascii=False) + "\n"
 
 
-def _edit_toml(text: str, server: Server | None) -> str:
+def _edit_toml_settings(text: str, server: Server | None) -> str:
     rest = _TABLE.sub("", text)
     if NAME in tomllib.loads(rest).get("mcp_servers", {}):
         raise ValueError  # spelled as an inline table
@@ -169,7 +171,7 @@ def write_changes(changes: Iterable[FileChange], journal: Path) -> None:
 
 def _require_unchanged(change: FileChange) -> None:
     """Refuse to overwrite what another program wrote since the change was planned."""
-    now = read_text(change.file)
+    now = read_text_if_exists(change.file)
     if now != change.before:
         msg = f"{change.file} was changed by another program in the meantime."
         raise BadRequest(msg, "Close that program, and type the same command again.")
@@ -215,7 +217,7 @@ def _undo_change(file: Path, entry: Mapping[str, str]) -> str:
     return f"{file} has changed since; only Papershelf's entry was removed."
 
 
-def read_text(file: Path) -> str | None:
+def read_text_if_exists(file: Path) -> str | None:
     """Return a file's text; None if the file does not exist."""
     with disk_errors(file, "read"):
         return file.read_bytes().decode("utf-8-sig") if file.exists() else None

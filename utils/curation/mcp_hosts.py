@@ -144,9 +144,9 @@ def build_environment(settings: Settings) -> dict[str, str]:
     known = load_file_settings()
     return {
         variable: value
-        for name, variable in _list_variables()
+        for name, variable in _iterate_setting_variables()
         if getattr(settings, name) != getattr(known, name)
-        and (value := _format_value(name, getattr(settings, name)))
+        and (value := _format_setting_value(name, getattr(settings, name)))
     }
 
 
@@ -155,10 +155,10 @@ def list_secret_variables(settings: Settings) -> list[str]:
     known = load_file_settings()
     return [
         variable
-        for name, variable in _list_variables()
+        for name, variable in _iterate_setting_variables()
         if (value := getattr(settings, name)) != getattr(known, name)
         and value not in (None, "")
-        and not _format_value(name, value)
+        and not _format_setting_value(name, value)
     ]
 
 
@@ -193,12 +193,12 @@ def build_server_entry(settings: Settings, command: Sequence[str]) -> Server:
     command : sequence of str
         How the server is started (`build_server_command`).
     """
-    words = [*command, *_list_stdio_hosts(settings)]
+    words = [*command, *_build_transport_arguments(settings)]
     return {"command": words[0], "args": words[1:], "env": build_environment(settings)}
 
 
 def _render_host_settings(host: McpHost, server: Server, *, windows: bool) -> str:
-    """Return what a person pastes for *host*: a part of its file, or a line for the shell."""
+    """Return the text to paste for *host*: a part of its settings file, or a shell command."""
     if host.name == "Claude Code":
         words = [server["command"], *server["args"]]
         variables = [
@@ -224,7 +224,7 @@ def describe_missing_keys(settings: Settings, root: Path) -> str:
     return f"{told} write NAME=value into {file}, which the server reads itself."
 
 
-def _list_variables() -> Iterator[tuple[str, str]]:
+def _iterate_setting_variables() -> Iterator[tuple[str, str]]:
     """Yield each setting that concerns a server over stdio, with its variable."""
     for name, field in Settings.model_fields.items():
         if name not in _OF_HTTP:
@@ -232,7 +232,7 @@ def _list_variables() -> Iterator[tuple[str, str]]:
             yield name, str(choices[0])
 
 
-def _format_value(name: str, value: Any) -> str:
+def _format_setting_value(name: str, value: Any) -> str:
     """Return a setting's value as text; empty for a secret or possible secret."""
     if isinstance(value, SecretStr):
         shown = value.get_secret_value() if name in _PROXIES else ""
@@ -241,18 +241,18 @@ def _format_value(name: str, value: Any) -> str:
     elif isinstance(value, tuple):
         shown = ",".join(value)
     else:
-        shown = _make_absolute(name, "" if value is None else str(value))
+        shown = _make_path_absolute(name, "" if value is None else str(value))
     # An address may hold a password, where it is the address of a site; an e-mail address not.
     return "" if "@" in shown and "//" in shown else shown
 
 
-def _make_absolute(name: str, value: str) -> str:
+def _make_path_absolute(name: str, value: str) -> str:
     """Make a relative path absolute, so that it works from every folder."""
     here = Path(value).expanduser()
     return str(here.absolute()) if value and name in _PATHS and here.exists() else value
 
 
-def _list_stdio_hosts(settings: Settings) -> list[str]:
+def _build_transport_arguments(settings: Settings) -> list[str]:
     return [] if settings.mcp_transport_type == "stdio" else ["--transport", "stdio"]
 
 
@@ -262,10 +262,10 @@ def render_toml_table(server: Server) -> str:
     All but one character: TOML wants DEL escaped, and takes no half of a surrogate pair for one.
     """
 
-    def spelled(value: Any) -> str:
+    def to_toml_value(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
-    lines = [f"{key} = {spelled(server[key])}" for key in ("command", "args")]
-    env = [f"{name} = {spelled(value)}" for name, value in server["env"].items()]
+    lines = [f"{key} = {to_toml_value(server[key])}" for key in ("command", "args")]
+    env = [f"{name} = {to_toml_value(value)}" for name, value in server["env"].items()]
     parts = [f"[mcp_servers.{NAME}]", *lines, "", f"[mcp_servers.{NAME}.env]", *env]
     return "\n".join(parts)

@@ -9,12 +9,12 @@ from ..citations import to_csl_item
 from ..command_line import command_line
 from ..errors import BadRequest, NotFound
 from ..shelf import Shelf
-from .reading import find_stored
+from .reading import find_stored_paper
 
 Openable = Literal["pdf", "text", "page"]
 
 
-def find_openable(paper: str, shelf: Shelf, what: Openable | Literal[""] = "") -> str:
+def find_path_or_address(paper: str, shelf: Shelf, what: Openable | Literal[""] = "") -> str:
     """Return the path of a paper's PDF or text on the shelf, or the address of its page.
 
     Parameters
@@ -34,14 +34,14 @@ def find_openable(paper: str, shelf: Shelf, what: Openable | Literal[""] = "") -
     """
     if what not in ("", *get_args(Openable)):
         raise BadRequest(f"{what!r} cannot be opened.", "Give pdf, text or page.")
-    stored = find_stored(paper, shelf)
+    stored = find_stored_paper(paper, shelf)
     ids = stored.paper.ids
     if what == "page":
         if address := to_csl_item(stored.paper).get("URL", ""):
             return str(address)
         raise NotFound(f"{ids} has no page on the web: its identifiers lead to none.")
     pdf = shelf.pdfs.find_pdf(stored)
-    if what != "text" and pdf is None and (problem := shelf.pdfs.find_problem(stored)):
+    if what != "text" and pdf is None and (problem := shelf.pdfs.find_pdf_problem(stored)):
         raise NotFound(f"The PDF of {ids} cannot be opened: {problem}")
     if what == "pdf" and pdf is None:
         hint = f"To fetch it: {command_line(f'shelf pdf {ids.key}')}"

@@ -23,15 +23,15 @@ from ..shelf import Shelf
 from ..shelf.record import RawAnswer
 from ..system import safe_files
 from ..system.plain_text import shorten, to_escaped_json
-from .reading import find_stored
+from .reading import find_stored_paper
 
 FILE = "places.json"
 _FORMAT_VERSION = 1  # counted up when places are found in another way
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
-    """The blocks of a text with their places; ``url`` is where the bytes came from.
+class TextPlaces:
+    """The blocks of a text with their places in the original; ``url`` is its address.
 
     ``media`` is empty where they were not kept; ``pdf`` is the PDF of the text.
     """
@@ -75,34 +75,36 @@ class Places:
         return ""
 
 
-def locate_blocks(paper: str, shelf: Shelf) -> Places:
+def locate_blocks(paper: str, shelf: Shelf) -> TextPlaces:
     """Return the blocks of a paper on the shelf, with their places in the original.
 
     Raises
     ------
     BadRequest, NotFound
-        As in `.reading.find_stored`; or the PDF of the text was moved or changed.
+        As in `.reading.find_stored_paper`; or the PDF of the text was moved or changed.
     """
-    stored = find_stored(paper, shelf)
-    if problem := shelf.pdfs.find_problem(stored):
+    stored = find_stored_paper(paper, shelf)
+    if problem := shelf.pdfs.find_pdf_problem(stored):
         raise NotFound(f"The PDF of {stored.paper.ids} cannot be read: {problem}")
     text, raw = shelf.read_text(stored), shelf.read_raw_answer(stored)
     anchors = build_anchors(text)
     if raw is None:
-        return Places(stored, text, anchors)
+        return TextPlaces(stored, text, anchors)
     file = Path(stored.path).with_suffix(".files") / FILE
     kept = _load_places(file, stored)
     if kept is None:
-        anchors = _find_places(text, anchors, raw)
+        anchors = _add_places_to_anchors(text, anchors, raw)
         _store_places(file, stored, anchors)
     else:
         anchors = tuple(replace(one, sources=kept.get(one.name, ())) for one in anchors)
     pdf = shelf.pdfs.find_pdf(stored)
     path = pdf.path if pdf else None
-    return Places(stored, text, anchors, raw.fetched.media, raw.fetched.url, path)
+    return TextPlaces(stored, text, anchors, raw.fetched.media, raw.fetched.url, path)
 
 
-def _find_places(text: str, anchors: Iterable[Anchor], raw: RawAnswer) -> tuple[Anchor, ...]:
+def _add_places_to_anchors(
+    text: str, anchors: Iterable[Anchor], raw: RawAnswer
+) -> tuple[Anchor, ...]:
     source = extract_source_words(raw.fetched)
     if source is None:
         return tuple(anchors)

@@ -35,7 +35,7 @@ from ..outline import (
 from ..outline.blocks import build_anchors
 from ..outline.sections import find_slice_end
 from ..shelf import Shelf
-from ..shelf.shelf import TextFile
+from ..shelf.shelf import TextCacheKey
 from ..system.plain_text import shorten
 
 _MAX_OPEN_TEXTS = 16
@@ -48,7 +48,7 @@ SURE = 0.9
 
 
 class OpenedText:
-    """A text and its outline; *words* are the publisher's names of its sections."""
+    """A text with its outline and the publisher's names of its sections."""
 
     def __init__(self, text: str, words: Mapping[str, str]) -> None:
         self.text = text
@@ -74,7 +74,7 @@ class OpenedText:
         return OpenedText(text, self._words)
 
 
-def open_text(stored: StoredPaper, shelf: Shelf) -> OpenedText:
+def open_stored_text(stored: StoredPaper, shelf: Shelf) -> OpenedText:
     """Return the text of a paper on the shelf, opened again only if its file has changed.
 
     Raises
@@ -82,11 +82,11 @@ def open_text(stored: StoredPaper, shelf: Shelf) -> OpenedText:
     StoreFailed
         The file cannot be read.
     """
-    return _open_cached(TextFile.from_stored(stored, shelf))
+    return _open_text_file(TextCacheKey.from_stored(stored, shelf))
 
 
 @lru_cache(maxsize=_MAX_OPEN_TEXTS)
-def _open_cached(file: TextFile) -> OpenedText:
+def _open_text_file(file: TextCacheKey) -> OpenedText:
     words = collect_declared_section_types(file.stored.sections)
     return OpenedText(file.shelf.read_text(file.stored), words)
 
@@ -191,15 +191,15 @@ def read_passage(
         msg = f"start is {start} and max_chars {max_chars}."
         raise BadRequest(msg, f"start counts from 0; max_chars is 1 to {MOST_CHARACTERS}.")
     paper, anchor = split_handle(paper)
-    stored = find_stored(paper, shelf)
-    opened = open_text(stored, shelf)
+    stored = find_stored_paper(paper, shelf)
+    opened = open_stored_text(stored, shelf)
     if anchor and not start and not section:
         start = _find_block_start(anchor, opened, stored)
     if not references:
         opened = opened.without_references
     text, parts = opened.text, opened.sections
     if section:
-        text = _insert_floats(opened, find_sections(section, parts))
+        text = _prepend_mentioned_floats(opened, find_sections(section, parts))
     end = find_slice_end(text, start, max_chars)
     return Reading(
         title=stored.paper.title,
@@ -208,11 +208,11 @@ def read_passage(
         text=text[start:end],
         next_start=end if end < len(text) else None,
         stored=stored,
-        objects=_find_objects(text[start:end], stored, shelf),
+        objects=_find_passage_objects(text[start:end], stored, shelf),
     )
 
 
-def _find_objects(text: str, stored: StoredPaper, shelf: Shelf) -> tuple[StoredObject, ...]:
+def _find_passage_objects(text: str, stored: StoredPaper, shelf: Shelf) -> tuple[StoredObject, ...]:
     """Return the objects in a passage; none if the kept download is damaged."""
     try:
         return tuple(find_objects_in_passage(text, stored, shelf))
@@ -248,7 +248,7 @@ def _find_block_start(anchor: str, opened: OpenedText, stored: StoredPaper) -> i
     )
 
 
-def find_stored(paper: str, shelf: Shelf) -> StoredPaper:
+def find_stored_paper(paper: str, shelf: Shelf) -> StoredPaper:
     """Return the paper on the shelf with this identifier or file name.
 
     Raises
@@ -258,7 +258,7 @@ def find_stored(paper: str, shelf: Shelf) -> StoredPaper:
     NotFound
         A proper identifier of a paper that is not there.
     """
-    if stored := shelf.find_by_file(paper.strip()):
+    if stored := shelf.find_paper_by_file(paper.strip()):
         return stored
     ids = Ids.parse(paper)
     if stored := shelf.find_text(ids):
@@ -273,22 +273,24 @@ def list_sections(paper: str, shelf: Shelf) -> list[Section]:
     Raises
     ------
     BadRequest, NotFound
-        As in `find_stored`.
+        As in `find_stored_paper`.
     """
-    return list(open_text(find_stored(paper, shelf), shelf).sections)
+    return list(open_stored_text(find_stored_paper(paper, shelf), shelf).sections)
 
 
-def _insert_floats(opened: OpenedText, chosen: Sequence[Section]) -> str:
+def _prepend_mentioned_floats(opened: OpenedText, chosen: Sequence[Section]) -> str:
     """Return sections with the figures and tables that they mention first."""
     text = opened.text
     pieces = [text[part.start : part.end].strip("\n") for part in chosen]
 
-    def within(at: int) -> bool:
+    def is_in_chosen_section(at: int) -> bool:
         return any(part.start <= at < part.end for part in chosen)
 
     if not all("figures" in part.roles for part in chosen):
-        mentioned = (one for one in opened.floats if within(one.mentioned))
-        pieces += [text[one.start : one.end] for one in mentioned if not within(one.start)]
+        mentioned = (one for one in opened.floats if is_in_chosen_section(one.mentioned))
+        pieces += [
+            text[one.start : one.end] for one in mentioned if not is_in_chosen_section(one.start)
+        ]
     return "\n\n".join(pieces) + "\n"
 
 
@@ -303,16 +305,16 @@ def find_sections(wanted: str, parts: Sequence[Section]) -> list[Section]:
     role, sought = parse_role(wanted), to_title_key(strip_title_numbering(wanted))
     ways: tuple[Callable[[], list[Section]], ...] = (
         lambda: find_outermost_sections(parts, role) if role else [],
-        lambda: _find_section(sought, parts, str.__eq__),
+        lambda: _find_sections_by_name(sought, parts, str.__eq__),
         lambda: [
             part for one in find_roles(wanted) for part in find_outermost_sections(parts, one)
         ],
-        lambda: _find_section(sought, parts, str.startswith),
-        lambda: _find_section(sought, parts, str.__contains__),
+        lambda: _find_sections_by_name(sought, parts, str.startswith),
+        lambda: _find_sections_by_name(sought, parts, str.__contains__),
     )
     for way in ways:
         if sought and (found := way()):
-            return _drop_nested(sorted(set(found), key=lambda part: part.start))
+            return _drop_nested_sections(sorted(set(found), key=lambda part: part.start))
     roles = dict.fromkeys(role for part in parts for role in part.roles)
     headings = "; ".join(part.title for part in parts[:30])
     raise BadRequest(
@@ -322,7 +324,7 @@ def find_sections(wanted: str, parts: Sequence[Section]) -> list[Section]:
     )
 
 
-def _drop_nested(parts: Sequence[Section]) -> list[Section]:
+def _drop_nested_sections(parts: Sequence[Section]) -> list[Section]:
     """Return the sections that are not inside another of these sections."""
     found: list[Section] = []
     for part in parts:
@@ -331,7 +333,7 @@ def _drop_nested(parts: Sequence[Section]) -> list[Section]:
     return found
 
 
-def _find_section(
+def _find_sections_by_name(
     sought: str, parts: Sequence[Section], fits: Callable[[str, str], bool]
 ) -> list[Section]:
     """Return the section with a name, preferably not a section of the abstract."""

@@ -174,7 +174,7 @@ def _fetch_missing_records(shelf: Shelf, web: Web, sources: Sequence[Source]) ->
         with require_answers_since(time.time()):  # what is new is asked for
             found = look_up(list({paper.ids: None for paper in batch}), web, sources)
         for file, ids, _ in batch:
-            record, stored = found[ids], shelf.find_by_file(file)
+            record, stored = found[ids], shelf.find_paper_by_file(file)
             if stored is None or not isinstance(record, Paper):
                 continue
             with suppress(BadRequest, NotFound):  # it names itself otherwise; deleted since
@@ -261,7 +261,7 @@ class _Recheck:
         if isinstance(outcome, PaperError):
             yield self._to_change(paper, "could_not_tell", outcome.text)
             return
-        stored = self.shelf.find_by_file(paper.file)
+        stored = self.shelf.find_paper_by_file(paper.file)
         if stored is None:  # deleted, or joined with another, since the list was made
             return
         news = list(_find_news(stored, outcome))

@@ -106,7 +106,7 @@ def recheck_files(files: Sequence[str], ladder: Ladder, *, limit: int = 0) -> It
     asker = _IndexAsker(ladder)
     left = limit or len(files)
     for start in range(0, len(files), MAX_IDS_PER_REQUEST):
-        found = map(ladder.shelf.find_by_file, files[start : start + MAX_IDS_PER_REQUEST])
+        found = map(ladder.shelf.find_paper_by_file, files[start : start + MAX_IDS_PER_REQUEST])
         news: list[_News] = []
         for item in asker.ask_about([stored for stored in found if stored]):
             if isinstance(item, Change):

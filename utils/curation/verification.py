@@ -1,4 +1,4 @@
-"""Verify files that are not on the shelf: whether each is whole, and the paper of its record.
+"""Judge files outside the shelf: whether each is complete, and the paper of its record.
 
 Everything happens offline, and nothing is written. A file of any medium (HTML, PDF, JATS and
 Elsevier's XML, markdown, text; each also gzipped) is read by the same readers, and judged by the
@@ -69,7 +69,7 @@ class Verification:
         return asdict(self) | {"evidence": list(self.evidence)}
 
 
-class Pair(NamedTuple):
+class FileAndRecord(NamedTuple):
     """A file, the record it is compared with, and the address it came from (may be empty)."""
 
     file: str
@@ -78,7 +78,7 @@ class Pair(NamedTuple):
     url: str = ""
 
 
-def verify_file(pair: Pair) -> Verification:
+def verify_file(pair: FileAndRecord) -> Verification:
     """Judge one file against its record.
 
     Raises
@@ -89,16 +89,16 @@ def verify_file(pair: Pair) -> Verification:
         The file cannot be read.
     """
     try:
-        found = inbox_files.read_file(pair.path)
+        found = inbox_files.read_submitted_file(pair.path)
     except FileNotFoundError as error:
         raise build_unreadable_error(pair.path, error) from error
     except BadContent as bad:
-        return _to_refusal(pair.file, bad, "unknown")
+        return _build_rejection(pair.file, bad, "unknown")
     fetched = replace(found.fetched, url=pair.url)
-    return _judge_fetched(pair.file, fetched, pair.paper)
+    return _judge_file_bytes(pair.file, fetched, pair.paper)
 
 
-def verify_files(pairs: Sequence[Pair]) -> Iterator[Verification | PaperError]:
+def verify_files(pairs: Sequence[FileAndRecord]) -> Iterator[Verification | PaperError]:
     """Judge many files on all cores, in their order; what cannot be read is an error in its place.
 
     Each file is read in a child process, so that a hostile one harms only itself.
@@ -107,7 +107,7 @@ def verify_files(pairs: Sequence[Pair]) -> Iterator[Verification | PaperError]:
         yield from pool.map(_verify_in_child, pairs)
 
 
-def read_pairs(path: Path) -> list[Pair]:
+def read_verification_list(path: Path) -> list[FileAndRecord]:
     """Read a list of ``{"file", "url", "record"}`` objects; paths are relative to the list.
 
     Raises
@@ -119,7 +119,7 @@ def read_pairs(path: Path) -> list[Pair]:
     if not isinstance(items, list):
         msg = f"{path} is not a list of pairs."
         raise BadRequest(msg, 'Write [{"file": "page.html", "record": {…}}, …].')
-    return [_read_pair(path.parent, item, number) for number, item in enumerate(items, 1)]
+    return [_parse_pair_item(path.parent, item, number) for number, item in enumerate(items, 1)]
 
 
 def read_record(path: Path) -> Paper:
@@ -157,14 +157,16 @@ def parse_csl_item(item: Mapping[str, Any]) -> Paper:
     )
 
 
-def _read_pair(folder: Path, item: object, number: int) -> Pair:
+def _parse_pair_item(folder: Path, item: object, number: int) -> FileAndRecord:
     if not (isinstance(item, dict) and isinstance(item.get("file"), str) and item["file"]):
         msg = f'Item {number} of the list has no "file".'
         raise BadRequest(msg, 'Write {"file": "page.html", "record": {…}}.')
     record = item.get("record")
     paper = parse_csl_item(record) if isinstance(record, dict) else None
     url = item.get("url")
-    return Pair(item["file"], folder / item["file"], paper, url if isinstance(url, str) else "")
+    return FileAndRecord(
+        item["file"], folder / item["file"], paper, url if isinstance(url, str) else ""
+    )
 
 
 def _read_json(path: Path) -> Any:
@@ -179,25 +181,25 @@ def _read_json(path: Path) -> Any:
         raise BadRequest(msg, "Save it as UTF-8 JSON.") from error
 
 
-def _judge_fetched(file: str, fetched: Fetched, paper: Paper | None) -> Verification:
+def _judge_file_bytes(file: str, fetched: Fetched, paper: Paper | None) -> Verification:
     """Read and judge the bytes of a file, against *paper* where there is something to compare."""
     identity: Answer = "unknown"
     counts: dict[str, int] = {}
     try:
         document = formats.convert_to_document(fetched, paper or Paper(Ids()))
         counts = _count_parts(document)
-        if paper is None or not _is_comparable(document, paper):
+        if paper is None or not _can_be_compared(document, paper):
             finding = judge_completeness(document, paper or Paper(Ids()))
             return _to_verification(file, finding.verdict, identity, finding.evidence, counts)
         same = judge_identity(document, paper)
         identity = same.answer
         document = judge_document(document, paper, same=same)
     except BadContent as bad:
-        return _to_refusal(file, bad, identity, counts)
+        return _build_rejection(file, bad, identity, counts)
     return _to_verification(file, document.verdict, identity, document.evidence, counts)
 
 
-def _is_comparable(document: Document, paper: Paper) -> bool:
+def _can_be_compared(document: Document, paper: Paper) -> bool:
     """Return whether record and text have something in common that can agree or differ."""
     named = document.ids.shares(paper.ids) or document.ids.clash(paper.ids)
     return bool(paper.title or paper.abstract or named)
@@ -219,7 +221,7 @@ def _to_verification(
     return Verification(file, verdict, verdict_to_outcome(verdict), identity, reasons, counts)
 
 
-def _to_refusal(
+def _build_rejection(
     file: str, bad: BadContent, identity: Answer, counts: Mapping[str, int] | None = None
 ) -> Verification:
     verdict: Any = bad.outcome
@@ -232,7 +234,7 @@ def _get_reader_pool() -> ChildPool:
     return ChildPool(__name__, most=_MOST_CHILDREN)
 
 
-def _verify_in_child(pair: Pair) -> Verification | PaperError:
+def _verify_in_child(pair: FileAndRecord) -> Verification | PaperError:
     try:
         require_existing_file(pair.path)
     except BadRequest as error:
@@ -246,11 +248,11 @@ def _verify_in_child(pair: Pair) -> Verification | PaperError:
     try:
         answer = _get_reader_pool().read_in_idle_child(json.dumps(job).encode())
     except ChildReadError as error:
-        return _to_refusal(pair.file, _build_unreadable_error(str(error)), "unknown")
+        return _build_rejection(pair.file, _build_unreadable_error(str(error)), "unknown")
     if wrong := answer.get("error"):
         return BadRequest(wrong["message"], wrong["hint"], file=pair.file)
     if not (row := answer.get("verification")):
-        return _to_refusal(
+        return _build_rejection(
             pair.file, _build_unreadable_error("it takes too much memory"), "unknown"
         )
     return Verification(**row | {"evidence": tuple(row["evidence"])})
@@ -262,14 +264,14 @@ def _build_unreadable_error(why: str) -> BadContent:
 
 def serve() -> None:
     """Answer the jobs of `verify_files` in a child process, which is started by this name."""
-    serve_jobs(_answer_job)
+    serve_jobs(_answer_verification_job)
 
 
-def _answer_job(job: bytes) -> dict[str, Any]:
+def _answer_verification_job(job: bytes) -> dict[str, Any]:
     told = json.loads(job)
     paper = paper_from_row(told["paper"]) if told["paper"] else None
     try:
-        verified = verify_file(Pair(told["file"], Path(told["path"]), paper, told["url"]))
+        verified = verify_file(FileAndRecord(told["file"], Path(told["path"]), paper, told["url"]))
     except PaperError as error:
         return {"error": {"message": error.message, "hint": error.hint}}
     return {"verification": verified.row()}

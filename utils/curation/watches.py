@@ -34,7 +34,7 @@ from ..harvest.searches import collect_papers, plan_searches
 from ..http import require_answers_since
 from ..model.identifiers import Ids
 from ..model.paper import Paper, format_timestamp, paper_from_row, to_row, utc_now
-from ..search.citation_indexes import MAX_LINKED, Index, find_indexes
+from ..search.citation_indexes import MAX_LINKED, CitationIndex, list_citation_indexes
 from ..sources import Query
 from ..system.nearest import suggest_nearest_name
 from ..system.plain_text import one_line
@@ -323,8 +323,8 @@ class Watches:
                 for one in changes
                 if one.outcome == "gained" and stored.kind != "full_text"
             ]
-        for index in find_indexes(web.settings):
-            if index.can_ask(record.ids):
+        for index in list_citation_indexes(web.settings):
+            if index.accepts(record.ids):
                 try:
                     yield from self._find_citing(watch, record.ids, index, known, news)
                 except PaperError as miss:
@@ -334,7 +334,7 @@ class Watches:
         self,
         watch: Watch,
         ids: Ids,
-        index: Index,
+        index: CitationIndex,
         known: Mapping[str, Paper | None],
         news: list[News],
     ) -> Iterator[tuple[str, None]]:

@@ -176,10 +176,10 @@ def show_setup(desk: Desk, request: Request) -> Response:
 def save_settings(desk: Desk, _: Request, form: FormData) -> Response:
     """Write the e-mail address and the keys of the form into the user's settings file."""
     from ..curation.installation import (
-        check_values,
         get_journal_file,
         get_settings_file,
         plan_settings_change,
+        require_valid_settings,
     )
     from ..curation.mcp_host_files import write_changes
 
@@ -187,6 +187,6 @@ def save_settings(desk: Desk, _: Request, form: FormData) -> Response:
     values = {name: value for name in names if (value := read_text(form, name))}
     if not values:
         raise BadRequest("Nothing was filled in.", "Write an e-mail address or a key.")
-    check_values(values)
+    require_valid_settings(values)
     write_changes([plan_settings_change(values, get_settings_file())], get_journal_file())
     return redirect("/setup", saved=1)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from ..harvest.jobs import Harvest
-    from ..lists.pasted import Entry
+    from ..lists.pasted import ListEntry
 
 _PAGE_SIZE = 50
 _MAX_ENTRY_CHARS = 300
@@ -115,7 +115,7 @@ def read_request(form: FormData) -> HarvestRequest:
     """
     from ..lists.references import read_file_entries
 
-    lists: dict[str, list[Entry]] = {}
+    lists: dict[str, list[ListEntry]] = {}
     if pasted := read_text(form, "list"):
         lists["Pasted list"] = list(read_file_entries(pasted.encode("utf-8", "replace")))
     for upload in form.getlist("file"):
@@ -133,7 +133,7 @@ def read_request(form: FormData) -> HarvestRequest:
     return HarvestRequest(query, sources, lists, title, read_number(dict(form), "limit"))
 
 
-def _read_document(data: bytes, name: str) -> list[Entry]:
+def _read_document(data: bytes, name: str) -> list[ListEntry]:
     """Return the references that are printed in a document.
 
     Raises

@@ -143,11 +143,11 @@ def undo_keep(desk: Desk, _: Request, form: FormData) -> Response:
 
 def _find_paper(desk: Desk, name: str) -> StoredPaper:
     """Return the paper that an address names."""
-    from ..curation.reading import find_stored
+    from ..curation.reading import find_stored_paper
 
     if not name:
         raise BadRequest("The address names no paper.", "Choose a paper on the shelf.")
-    return find_stored(name, desk.library.shelf)
+    return find_stored_paper(name, desk.library.shelf)
 
 
 def _find_other_texts(desk: Desk, stored: StoredPaper) -> list[tuple[str, str]]:
@@ -179,9 +179,9 @@ def _list_objects(desk: Desk, stored: StoredPaper) -> list[dict[str, str]]:
 
 def render_stored(desk: Desk, stored: StoredPaper) -> RenderedText:
     """Return the text of a paper as HTML; made again only if the file or the shelf changed."""
-    from ..shelf import get_body
+    from ..shelf import strip_header
 
-    return _render_cached(desk, stored.sha256, get_body(desk.library.shelf.read_text(stored)))
+    return _render_cached(desk, stored.sha256, strip_header(desk.library.shelf.read_text(stored)))
 
 
 @lru_cache(maxsize=_MAX_RENDERED)

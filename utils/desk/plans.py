@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ..errors import BadRequest
 
 if TYPE_CHECKING:
-    from ..lists.pasted import Entry
+    from ..lists.pasted import ListEntry
 
 _MAX_PLANS = 20
 
@@ -22,7 +22,7 @@ class HarvestRequest:
 
     query: str = ""
     sources: tuple[str, ...] = ()
-    lists: Mapping[str, list[Entry]] = field(default_factory=dict)
+    lists: Mapping[str, list[ListEntry]] = field(default_factory=dict)
     title: str = ""
     limit: int = 0
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ..model.paper import StoredPaper
     from ..review import Review
-    from ..review.screening import Queue
+    from ..review.screening import ScreeningQueue
 
 STAGE_NAMES: dict[str, str] = {"title_abstract": "Title and abstract", "full_text": "Full text"}
 _OUTCOME_NAMES = {
@@ -192,14 +192,14 @@ def write_report(desk: Desk, _: Request, form: FormData) -> Response:
 
 def show_screening(desk: Desk, request: Request) -> Response:
     """Return the next record of a screener, with the criteria and the keys of the decisions."""
-    from ..review.screening import check_screener, check_stage, list_queue
+    from ..review.screening import build_screening_queue, require_screener_name, require_stage
 
     review = _open_review(desk, request.query_params.get("name", ""))
-    screener = check_screener(request.query_params.get("screener", ""))
-    stage = check_stage(request.query_params.get("stage", STAGES[0]))
+    screener = require_screener_name(request.query_params.get("screener", ""))
+    stage = require_stage(request.query_params.get("stage", STAGES[0]))
     standings = review.standings()
     places = _order_records(desk, review) if stage == "title_abstract" else {}
-    queue = list_queue(standings, screener, stage, places)
+    queue = build_screening_queue(standings, screener, stage, places)
     last = request.query_params.get("last", "")
     standing = queue.waiting[0] if queue.waiting else None
     stored = _find_stored(desk, queue) if stage == "full_text" else None
@@ -236,7 +236,7 @@ def _order_records(desk: Desk, review: Review) -> dict[str, int]:
     return places
 
 
-def _find_stored(desk: Desk, queue: Queue) -> StoredPaper | None:
+def _find_stored(desk: Desk, queue: ScreeningQueue) -> StoredPaper | None:
     """Return the text on the shelf of the first record of a queue."""
     ids = queue.waiting[0].record.paper.ids if queue.waiting else None
     try:

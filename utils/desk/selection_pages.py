@@ -131,7 +131,7 @@ def read_selection(desk: Desk, values: QueryParams | FormData) -> list[StoredPap
     BadRequest
         No paper is selected, or too many are.
     """
-    from ..curation.reading import find_stored
+    from ..curation.reading import find_stored_paper
 
     names = list(dict.fromkeys(map(str, values.getlist("id"))))
     if not names:
@@ -139,7 +139,7 @@ def read_selection(desk: Desk, values: QueryParams | FormData) -> list[StoredPap
     if len(names) > MAX_SELECTION:
         msg = f"{len(names):,} papers are selected; {MAX_SELECTION} is the most."
         raise BadRequest(msg, f"Export the whole shelf instead: {command_line('export')}")
-    return [find_stored(name, desk.library.shelf) for name in names]
+    return [find_stored_paper(name, desk.library.shelf) for name in names]
 
 
 def _format_references(desk: Desk, papers: Sequence[StoredPaper], style: str) -> list[str]:

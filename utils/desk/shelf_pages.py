@@ -172,7 +172,7 @@ def _find_pdfs(desk: Desk, papers: Sequence[StoredPaper]) -> set[str]:
 def find_cited(desk: Desk, papers: Sequence[Ids]) -> dict[Ids, str]:
     """Return the addresses of those papers that are on the shelf."""
     try:
-        absent = desk.library.shelf.find_absent(papers) if papers else set()
+        absent = desk.library.shelf.find_papers_without_text(papers) if papers else set()
     except PaperError:
         return {}
     return {ids: build_link("/paper", id=ids.key) for ids in papers if ids not in absent}

@@ -27,7 +27,7 @@ from ..model.identifiers import Ids
 from ..model.paper import Attempt, Author, Document, Fetched, Paper, StoredPaper, Version
 from ..model.verdicts import ComparisonData, TextCopy
 from ..model.versions import OTHER_VERSION, VERSION_NAMES, is_accepted_version, is_request_satisfied
-from ..shelf import Shelf, get_body, is_foreign_text, is_identified_by_name_only, rejudge_text
+from ..shelf import Shelf, is_foreign_text, is_identified_by_name_only, rejudge_text, strip_header
 from ..sources import Source, ask_and_isolate_failures
 from ..sources.source import list_local_routes
 from .climb import Action, Climb, DownloadRequest, IsAway, Rung, find_servable, next_action
@@ -120,7 +120,7 @@ class Ladder:
         return Step(climb.paper, climb.request.wants, climb.copies)
 
     def _describe_copy(self, stored: StoredPaper) -> TextCopy:
-        return measure_copy(get_body(self.shelf.read_text(stored)), stored.via, stored.version)
+        return measure_copy(strip_header(self.shelf.read_text(stored)), stored.via, stored.version)
 
     def start_climb(self, request: DownloadRequest, **known: Any) -> Climb:
         """Return the climb for a request; *known* are the fields of `Climb` known already."""

@@ -27,7 +27,7 @@ from ..model.paper import (
     find_answered_routes,
     is_within_seconds,
 )
-from ..shelf import get_body
+from ..shelf import strip_header
 from ..shelf.pdf_files import PdfFile
 from ..sources import Route
 from .climb import Rung
@@ -94,7 +94,7 @@ def _fetch_pdf(stored: StoredPaper, ladder: Ladder) -> PdfOutcome:
         pdfs.read_attempts(stored), settings.papers_retry_abstract_days * _DAY_S
     )
     answered = {attempt.source for attempt in attempts}
-    text = measure_copy(get_body(ladder.shelf.read_text(stored)), stored.via, stored.version)
+    text = measure_copy(strip_header(ladder.shelf.read_text(stored)), stored.via, stored.version)
     other_version: Fetched | None = None
     for rung in _find_rungs(stored, ladder):
         if rung.via in answered:
@@ -104,11 +104,11 @@ def _fetch_pdf(stored: StoredPaper, ladder: Ladder) -> PdfOutcome:
         if step.fetched and step.document:
             found = replace(step.fetched, version=step.document.version)
             if step.served:
-                kept = ladder.shelf.add_pdf(stored, found, attempts=attempts)
+                kept = ladder.shelf.store_pdf(stored, found, attempts=attempts)
                 return PdfOutcome(stored, kept, attempts, is_new=True)
             other_version = other_version or found
     if other_version:
-        kept = ladder.shelf.add_pdf(stored, other_version, attempts=attempts)
+        kept = ladder.shelf.store_pdf(stored, other_version, attempts=attempts)
         return PdfOutcome(stored, kept, attempts, is_new=True)
     pdfs.record_attempts(stored, attempts)
     return PdfOutcome(stored, None, attempts)

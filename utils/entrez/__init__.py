@@ -14,20 +14,27 @@ from ..http import Web
 from ..sources.eutils import ConnectionState, get_connection_state, post_ids_to_history
 from ..system.keyword_options import accept_former_options, reject_wrong_options
 from ..system.plain_text import shorten
-from .databases import Database, find_dataset_format, find_record_format
-from .fetching import Fetch, Summary, SummaryPage, fetch_records, fetch_summary_page, resolve_uids
-from .paging import Pages, Progress, make_record_pages, make_search_pages
+from .databases import EntrezDatabase, find_dataset_format, find_record_format
+from .fetching import (
+    FetchedRecords,
+    RecordSummary,
+    SummaryPage,
+    fetch_records,
+    fetch_summary_page,
+    resolve_uids,
+)
+from .paging import Progress, RecordPages, make_record_pages, make_search_pages
 from .searching import (
-    Count,
+    DatabaseCount,
     DatabaseInfo,
     DatabaseList,
+    DatabaseSearch,
     GlobalCounts,
     LinkedRecords,
-    Links,
+    LinkPage,
     RecordLinks,
-    Search,
-    Spelling,
-    Unanswered,
+    SpellingSuggestion,
+    UnansweredDatabase,
     count_hits_by_database,
     fetch_database_info,
     find_links,
@@ -37,32 +44,32 @@ from .searching import (
 )
 from .selection import (
     History,
-    Missing,
+    MissingRecord,
     find_database,
     has_ids,
     parse_database_ids,
-    save_history,
     select_records,
+    store_history_location,
 )
 
 __all__ = [
-    "Count",
+    "DatabaseCount",
     "DatabaseInfo",
     "DatabaseList",
+    "DatabaseSearch",
     "Entrez",
-    "Fetch",
+    "FetchedRecords",
     "GlobalCounts",
     "History",
+    "LinkPage",
     "LinkedRecords",
-    "Links",
-    "Missing",
-    "Pages",
+    "MissingRecord",
     "RecordLinks",
-    "Search",
-    "Spelling",
-    "Summary",
+    "RecordPages",
+    "RecordSummary",
+    "SpellingSuggestion",
     "SummaryPage",
-    "Unanswered",
+    "UnansweredDatabase",
 ]
 
 Identifiers = str | int | Iterable[str | int]
@@ -70,7 +77,7 @@ Identifiers = str | int | Iterable[str | int]
 
 @reject_wrong_options()
 class Entrez:
-    """All databases of Entrez. Every method raises `BadRequest` before anything is sent.
+    """All databases of NCBI's Entrez; invalid arguments raise `BadRequest` before any request.
 
     Database names are Entrez's own (``pubmed``, ``gene``, ``nuccore``, …); identifiers are numbers
     or text, several separated by commas or blanks; ``history``, returned by `search` or `post`,
@@ -97,8 +104,8 @@ class Entrez:
         min_date: str = "",
         max_date: str = "",
         date_type: str = "",
-    ) -> Search:
-        """Search a database in its own query language.
+    ) -> DatabaseSearch:
+        """Search a database in its own query language, and return one page of identifiers.
 
         Parameters
         ----------
@@ -156,7 +163,7 @@ class Entrez:
         max_results: int = 20,
         offset: int = 0,
         max_chars: int = 20_000,
-    ) -> Fetch:
+    ) -> FetchedRecords:
         """Return records as text in a format that the database offers.
 
         Parameters
@@ -194,7 +201,7 @@ class Entrez:
         scores: bool = False,
         start: int = 0,
         max_results: int = 100,
-    ) -> Links:
+    ) -> LinkPage:
         """Return the links of at most 200 identifiers to other records, one entry per identifier.
 
         Parameters
@@ -213,11 +220,11 @@ class Entrez:
         )  # fmt: skip
 
     def info(self, database: str) -> DatabaseInfo:
-        """Describe a database: number of records, search fields, links, forms."""
+        """Return a database's record count, search fields, links and record formats."""
         return fetch_database_info(database, self._web)
 
     def databases(self) -> DatabaseList:
-        """List all databases in brief."""
+        """Return all databases, with the formats that each one offers."""
         return list_databases(self._web)
 
     def contact(self) -> ConnectionState:
@@ -225,7 +232,7 @@ class Entrez:
         return get_connection_state(self._web)
 
     def post(self, database: str, ids: Identifiers) -> History:
-        """Put at most 10,000 identifiers on NCBI's history server.
+        """Store at most 10,000 identifiers on NCBI's history server, and return their address.
 
         Accessions are looked up; numbers are accepted without checking that a record exists.
 
@@ -235,10 +242,10 @@ class Entrez:
             The name of the history could not be saved on the disk.
         """
         home = find_database(database, self._web)
-        return post_to_history(home, parse_database_ids(home, ids), self._web)
+        return store_ids_at_ncbi(home, parse_database_ids(home, ids), self._web)
 
     @accept_former_options(term="query")
-    def spell(self, database: str, query: str) -> Spelling:
+    def spell(self, database: str, query: str) -> SpellingSuggestion:
         """Return a database's spelling suggestion for a query."""
         return suggest_spelling(database, query, self._web)
 
@@ -259,7 +266,7 @@ class Entrez:
         retmode: str = "",
         max_results: int = 10_000,
         progress: Progress | None = None,
-    ) -> Pages:
+    ) -> RecordPages:
         """Return an iterable of all records, page by page, in the format used for datasets.
 
         Give one of *ids*, *history* and *query*; *max_results* is at most 100,000. The pages have
@@ -283,20 +290,20 @@ class Entrez:
         )
 
 
-def post_to_history(database: Database, uids: Sequence[str], web: Web) -> History:
-    """Store identifiers on NCBI's history server; see `.Entrez.post`."""
+def store_ids_at_ncbi(database: EntrezDatabase, uids: Sequence[str], web: Web) -> History:
+    """Store identifiers on NCBI's history server, and return their address."""
     numbers = _resolve_accessions(database, uids, web)
     there = post_ids_to_history(database.name, numbers, web)
     words = f"{len(numbers):,} identifiers posted"
-    place = save_history(database.name, words, len(numbers), there, web)
+    place = store_history_location(database.name, words, len(numbers), there, web)
     if place is None:
         msg = "The name of the history could not be kept on the disk."
         raise StoreFailed(msg, "Give the identifiers themselves, or free some space.")
     return place.history
 
 
-def _resolve_accessions(database: Database, uids: Sequence[str], web: Web) -> list[str]:
-    """Replace accessions with UIDs; EPost ignores everything that is not a number.
+def _resolve_accessions(database: EntrezDatabase, uids: Sequence[str], web: Web) -> list[str]:
+    """Return the identifiers with accessions replaced by UIDs; EPost ignores anything else.
 
     Raises
     ------

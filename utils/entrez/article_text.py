@@ -23,7 +23,7 @@ _TITLE = re.compile(r"(?:abstract_)?title(?:_([1-5]))?")
 
 @dataclass(frozen=True, slots=True)
 class ArticleText:
-    """A passage of one article.
+    """A passage of one open article, with its section names and offsets.
 
     ``sections`` pairs each section, by BioC's name (``INTRO``, ``METHODS``, …), with its number of
     characters; ``next_start`` is the start of the next passage, None at the end. ``text`` came from
@@ -113,7 +113,7 @@ def _paragraph_to_markdown(paragraph: Paragraph) -> str:
 
 
 def _match_section_name(wanted: str, names: Sequence[str]) -> str:
-    """Return the matching section name; BioC abbreviates names (``DISCUSS``, ``CONCL``)."""
+    """Return the section name that a wanted name matches; BioC abbreviates (``DISCUSS``)."""
     sought = wanted.strip().upper()
     for fits in (str.__eq__, str.startswith, str.__contains__):
         fitting = [name for name in names if fits(sought, name) or fits(name, sought)]

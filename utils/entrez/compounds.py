@@ -71,7 +71,7 @@ _ELEMENTS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Compounds:
+class CompoundPage:
     """A page of compounds; ``query`` is the query with the kind that was recognised.
 
     ``total`` of a formula or a relation counts at most 1,000; a warning then says so.
@@ -103,7 +103,7 @@ class PubChem:
 
     def find(
         self, query: str, *, kind: str = "", max_results: int = 10, start: int = 0
-    ) -> Compounds:
+    ) -> CompoundPage:
         """Return the compounds that match a query, with their properties, best match first.
 
         Parameters
@@ -127,7 +127,7 @@ class PubChem:
         """
         require_valid_page(max_results, start, MAX_COMPOUNDS)
         wanted = parse_compound_query(query, kind)
-        found = _find_cids(wanted, self._web)
+        found = _search_cids(wanted, self._web)
         page = _fetch_compound_page(
             wanted, found, max_results, start, self._web, _build_truncation_warning(found)
         )
@@ -137,7 +137,7 @@ class PubChem:
 
     def related(
         self, query: str, relation: str, *, kind: str = "", max_results: int = 10, start: int = 0
-    ) -> Compounds:
+    ) -> CompoundPage:
         """Return compounds that are similar to a compound, contain it, or are contained in it.
 
         Parameters
@@ -210,8 +210,8 @@ class PubChem:
         return _build_compound_list(compound, pmids, max_results, start, warnings)
 
 
-def _find_cids(query: CompoundQuery, web: Web) -> tuple[str, ...]:
-    """Return the CIDs of a query; CIDs given in the query are not looked up yet."""
+def _search_cids(query: CompoundQuery, web: Web) -> tuple[str, ...]:
+    """Return the CIDs that a query finds; CIDs in the query itself are not looked up yet."""
     if query.kind == "cid":
         return query.cids
     with _add_hints_to_parse_error(query):
@@ -238,7 +238,7 @@ def _build_not_found_error(query: CompoundQuery, web: Web) -> NotFound:
     """Return `NothingFound` for a search without hits, or `NotFound` for an unknown CID."""
     msg = f"PubChem has no compound with the {_describe_query_kind(query)} {str(query)!r}."
     if query.kind == "name":
-        return NothingFound(msg, _suggest_names(query.text, web), _NOT_A_NAME)
+        return NothingFound(msg, _suggest_similar_names(query.text, web), _NOT_A_NAME)
     if query.kind in ("smiles", "inchi"):
         hint = "PubChem has no such structure; ask for related compounds: similar."
         return NothingFound(msg, hint)
@@ -251,7 +251,7 @@ def _describe_query_kind(query: CompoundQuery) -> str:
     return _KIND_NAMES.get(query.kind, query.kind)
 
 
-def _suggest_names(name: str, web: Web) -> str:
+def _suggest_similar_names(name: str, web: Web) -> str:
     """Return a hint with similar names, or "" if PubChem suggests none or does not answer."""
     try:
         near = find_similar_names(name, web)
@@ -261,14 +261,14 @@ def _suggest_names(name: str, web: Web) -> str:
 
 
 def _find_single_compound(query: CompoundQuery, web: Web) -> tuple[Compound, tuple[str, ...]]:
-    """Return the compound that a query means, and a warning if other compounds match too.
+    """Return the compound that a query means; also warn if other compounds match.
 
     Raises `BadRequest` for a query that cannot mean a single one, `NotFound` for none.
     """
     if query.kind == "formula" or len(query.cids) > 1:
         msg = f"{str(query)!r} does not mean one compound."
         raise BadRequest(msg, "Find the compounds first, and give the CID of one.")
-    found = _find_cids(query, web)
+    found = _search_cids(query, web)
     known = fetch_compounds(found[:1], web)
     if not known:
         raise _build_not_found_error(query, web)
@@ -290,7 +290,7 @@ def _fetch_compound_page(
     start: int,
     web: Web,
     warnings: tuple[str, ...],
-) -> Compounds:
+) -> CompoundPage:
     """Return one page of compounds, with a warning that lists CIDs without a description."""
     wanted = found[start : start + max_results]
     known = fetch_compounds(wanted, web)
@@ -298,7 +298,7 @@ def _fetch_compound_page(
         warnings = (*warnings, f"PubChem does not describe CID {', '.join(missing)}.")
     end = start + len(wanted)
     following = end if end < len(found) else None
-    return Compounds(query, len(found), tuple(known.values()), following, warnings)
+    return CompoundPage(query, len(found), tuple(known.values()), following, warnings)
 
 
 def _build_compound_list(
@@ -392,7 +392,7 @@ def _parse_cid(text: str) -> str:
     return digits
 
 
-def _check_inchi(text: str) -> str:
+def _require_valid_inchi(text: str) -> str:
     if not _INCHI.fullmatch(text):
         msg = f"{shorten(text, 40)!r} is not a valid InChI."
         raise BadRequest(msg, "It begins with InChI=1S/ and holds no blanks.")
@@ -407,7 +407,7 @@ def _parse_inchikey(text: str) -> str:
     return match[1].upper()
 
 
-def _check_formula(text: str) -> str:
+def _require_valid_formula(text: str) -> str:
     if not _FORMULA.fullmatch(text):
         msg = f"{shorten(text, 40)!r} is not a valid molecular formula."
         hint = "Elements and how many, in capitals and without brackets, such as C9H8O4."
@@ -418,18 +418,18 @@ def _check_formula(text: str) -> str:
     return text
 
 
-def _check_smiles(text: str) -> str:
+def _require_valid_smiles(text: str) -> str:
     if " " in text:
         msg = f"A SMILES holds no blanks; {shorten(text, 40)!r} does."
         raise BadRequest(msg, "If it is a name, set kind to name.")
     for opening, closing in ("()", "[]"):
-        if (at := _find_unbalanced(text, opening, closing)) is not None:
+        if (at := _find_unbalanced_bracket(text, opening, closing)) is not None:
             msg = f"The {text[at]} at character {at + 1} of the SMILES has no counterpart."
             raise BadRequest(msg, "Copy it whole, or ask by name.")
     return text
 
 
-def _find_unbalanced(text: str, opening: str, closing: str) -> int | None:
+def _find_unbalanced_bracket(text: str, opening: str, closing: str) -> int | None:
     """Return the position of a bracket without a counterpart."""
     still_open: list[int] = []
     for at, sign in enumerate(text):
@@ -442,15 +442,15 @@ def _find_unbalanced(text: str, opening: str, closing: str) -> int | None:
     return still_open[0] if still_open else None
 
 
-def _check_name(text: str) -> str:
+def _require_valid_compound_name(text: str) -> str:
     return prepare_query_text(text, "name", _LONGEST_NAME)
 
 
 _READERS = {
-    "name": _check_name,
+    "name": _require_valid_compound_name,
     "cid": _parse_cids,
-    "smiles": _check_smiles,
-    "inchi": _check_inchi,
+    "smiles": _require_valid_smiles,
+    "inchi": _require_valid_inchi,
     "inchikey": _parse_inchikey,
-    "formula": _check_formula,
+    "formula": _require_valid_formula,
 }

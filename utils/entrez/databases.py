@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class RecordFormat:
     """A format in which EFetch returns records.
 
     ``page`` is the page format for datasets, None if the format cannot be staged; ``also`` are
@@ -42,8 +42,8 @@ class Format:
 
 
 @dataclass(frozen=True, slots=True)
-class Database:
-    """An Entrez database.
+class EntrezDatabase:
+    """An Entrez database: name, identifiers, formats and an example.
 
     ``uid`` is the name of its identifiers, ``example`` an example; ``prefix`` may precede the
     number; ``accessions``: accession.version is accepted. The first of ``forms`` is the default;
@@ -55,156 +55,165 @@ class Database:
     title: str
     uid: str
     example: str
-    forms: tuple[Format, ...] = ()
-    staged: Format | None = None
+    forms: tuple[RecordFormat, ...] = ()
+    staged: RecordFormat | None = None
     prefix: str = ""
     accessions: bool = False
     everywhere: bool = True
 
 
-_FASTA = Format("fasta", "text", "sequences in FASTA")
+_FASTA = RecordFormat("fasta", "text", "sequences in FASTA")
 _SEQUENCE = (
-    Format("fasta", "xml", "sequences as TinySeq XML (TSeqSet)", "xml"),
-    Format("acc", "text", "accession numbers"),
-    Format("seqid", "text", "SeqID strings"),
-    Format("ft", "text", "feature table"),
-    Format("", "text", "Seq-entry ASN.1"),
-    Format("", "xml", "Bioseq-set XML", "xml"),
+    RecordFormat("fasta", "xml", "sequences as TinySeq XML (TSeqSet)", "xml"),
+    RecordFormat("acc", "text", "accession numbers"),
+    RecordFormat("seqid", "text", "SeqID strings"),
+    RecordFormat("ft", "text", "feature table"),
+    RecordFormat("", "text", "Seq-entry ASN.1"),
+    RecordFormat("", "xml", "Bioseq-set XML", "xml"),
 )
 _NUCLEOTIDE = (
-    Format("gb", "text", "GenBank flat file"),
-    Format("gb", "xml", "GBSet XML", "xml"),
-    Format("gbc", "xml", "INSDSet XML", "xml"),
-    Format("gbwithparts", "text", "GenBank flat file with all parts"),
+    RecordFormat("gb", "text", "GenBank flat file"),
+    RecordFormat("gb", "xml", "GBSet XML", "xml"),
+    RecordFormat("gbc", "xml", "INSDSet XML", "xml"),
+    RecordFormat("gbwithparts", "text", "GenBank flat file with all parts"),
     _FASTA,
-    Format("fasta_cds_na", "text", "coding regions in FASTA"),
-    Format("fasta_cds_aa", "text", "translated coding regions in FASTA"),
+    RecordFormat("fasta_cds_na", "text", "coding regions in FASTA"),
+    RecordFormat("fasta_cds_aa", "text", "translated coding regions in FASTA"),
     *_SEQUENCE,
 )
 _PROTEIN = (
-    Format("gp", "text", "GenPept flat file"),
-    Format("gp", "xml", "GBSet XML", "xml"),
-    Format("gpc", "xml", "INSDSet XML", "xml"),
+    RecordFormat("gp", "text", "GenPept flat file"),
+    RecordFormat("gp", "xml", "GBSet XML", "xml"),
+    RecordFormat("gpc", "xml", "INSDSet XML", "xml"),
     _FASTA,
     *_SEQUENCE,
 )
 # Since October 2022 only its own database offers this format; protein sends GBSet XML instead.
 _IPG = (
-    Format("ipg", "text", "identical proteins, tab-separated"),
-    Format("ipg", "xml", "IPGReportSet XML", "xml"),
+    RecordFormat("ipg", "text", "identical proteins, tab-separated"),
+    RecordFormat("ipg", "xml", "IPGReportSet XML", "xml"),
 )
-_PUBMED_ARTICLES = Format("", "xml", "PubmedArticleSet XML", "pubmed_xml")
-_FULL_TEXT = Format("", "xml", "JATS XML (pmc-articleset)", "pmc_xml")
-_SAMPLES = Format("full", "xml", "BioSampleSet XML", "xml")
-_EXPERIMENTS = Format("full", "xml", "EXPERIMENT_PACKAGE_SET XML", "xml")
-_TAXONOMY_XML = Format("", "xml", "TaxaSet XML", "xml")
+_PUBMED_ARTICLES = RecordFormat("", "xml", "PubmedArticleSet XML", "pubmed_xml")
+_FULL_TEXT = RecordFormat("", "xml", "JATS XML (pmc-articleset)", "pmc_xml")
+_SAMPLES = RecordFormat("full", "xml", "BioSampleSet XML", "xml")
+_EXPERIMENTS = RecordFormat("full", "xml", "EXPERIMENT_PACKAGE_SET XML", "xml")
+_TAXONOMY_XML = RecordFormat("", "xml", "TaxaSet XML", "xml")
 _BY_VARIATION = (("is_variationid", "true"), ("from_esearch", "true"))
 
 _DATABASES = (
-    Database(
+    EntrezDatabase(
         "pubmed", "PubMed", "PMID", "31452104",
         (
-            Format("abstract", "text", "citations with abstracts"),
-            Format("medline", "text", "MEDLINE"),
+            RecordFormat("abstract", "text", "citations with abstracts"),
+            RecordFormat("medline", "text", "MEDLINE"),
             _PUBMED_ARTICLES,
         ),
         staged=_PUBMED_ARTICLES,
     ),
-    Database(
+    EntrezDatabase(
         "pmc", "PubMed Central", "PMCID", "6776410",
-        (_FULL_TEXT, Format("medline", "text", "MEDLINE")), staged=_FULL_TEXT, prefix="PMC",
+        (_FULL_TEXT, RecordFormat("medline", "text", "MEDLINE")), staged=_FULL_TEXT, prefix="PMC",
     ),
-    Database(
+    EntrezDatabase(
         "gene", "Gene", "Gene ID", "672",
         (
-            Format("", "text", "a report of a few lines"),
-            Format("gene_table", "text", "exons and transcripts as a table"),
-            Format("full_report", "text", "a detailed report"),
-            Format("tabular", "text", "one line a gene, tab-separated"),
-            Format("", "xml", "Entrezgene-Set XML (about 1 MB a gene)", "xml"),
-            Format("", "asn.1", "Entrezgene ASN.1"),
+            RecordFormat("", "text", "a report of a few lines"),
+            RecordFormat("gene_table", "text", "exons and transcripts as a table"),
+            RecordFormat("full_report", "text", "a detailed report"),
+            RecordFormat("tabular", "text", "one line a gene, tab-separated"),
+            RecordFormat("", "xml", "Entrezgene-Set XML (about 1 MB a gene)", "xml"),
+            RecordFormat("", "asn.1", "Entrezgene ASN.1"),
         ),
     ),
-    Database(
+    EntrezDatabase(
         "protein", "Protein", "GI or accession.version", "NP_009225.1", _PROTEIN, accessions=True
     ),
-    Database(
+    EntrezDatabase(
         "nuccore", "Nucleotide", "GI or accession.version", "NM_007294.4", _NUCLEOTIDE,
         accessions=True,
     ),
-    Database(
+    EntrezDatabase(
         "nucleotide", "Nucleotide (another name of nuccore)", "GI or accession.version",
         "NM_007294.4", _NUCLEOTIDE, accessions=True, everywhere=False,
     ),
-    Database("ipg", "Identical Protein Groups", "IPG ID", "1024", _IPG, accessions=True),
-    Database(
+    EntrezDatabase("ipg", "Identical Protein Groups", "IPG ID", "1024", _IPG, accessions=True),
+    EntrezDatabase(
         "taxonomy", "Taxonomy", "TaxID", "9606",
-        (_TAXONOMY_XML, Format("", "text", "a list of names")), staged=_TAXONOMY_XML,
+        (_TAXONOMY_XML, RecordFormat("", "text", "a list of names")), staged=_TAXONOMY_XML,
     ),
-    Database(
+    EntrezDatabase(
         "clinvar", "ClinVar", "Variation ID", "65533",
-        (Format("vcv", "xml", "ClinVarResult-Set XML, by variation", "xml", _BY_VARIATION),),
+        (RecordFormat("vcv", "xml", "ClinVarResult-Set XML, by variation", "xml", _BY_VARIATION),),
     ),
-    Database(
+    EntrezDatabase(
         "snp", "dbSNP", "rs number", "268",
-        (Format("json", "text", "RefSNP reports, one JSON object a line"),), prefix="rs",
+        (RecordFormat("json", "text", "RefSNP reports, one JSON object a line"),), prefix="rs",
     ),
-    Database("dbvar", "dbVar", "dbVar ID", "1272816"),
-    Database("assembly", "Assembly", "Assembly ID", "11968211"),
-    Database("genome", "Genome", "Genome ID", "51"),
-    Database(
+    EntrezDatabase("dbvar", "dbVar", "dbVar ID", "1272816"),
+    EntrezDatabase("assembly", "Assembly", "Assembly ID", "11968211"),
+    EntrezDatabase("genome", "Genome", "Genome ID", "51"),
+    EntrezDatabase(
         "bioproject", "BioProject", "BioProject ID", "257197",
-        (Format("", "text", "a report"), Format("", "xml", "RecordSet XML", "xml")),
+        (RecordFormat("", "text", "a report"), RecordFormat("", "xml", "RecordSet XML", "xml")),
     ),
-    Database(
+    EntrezDatabase(
         "biosample", "BioSample", "BioSample ID", "2672871",
-        (Format("full", "text", "a report"), _SAMPLES), staged=_SAMPLES,
+        (RecordFormat("full", "text", "a report"), _SAMPLES), staged=_SAMPLES,
     ),
-    Database(
+    EntrezDatabase(
         "sra", "Sequence Read Archive", "SRA ID", "155791",
         (
-            Format("runinfo", "text", "one line a run, comma-separated"),
+            RecordFormat("runinfo", "text", "one line a run, comma-separated"),
             _EXPERIMENTS,
-            Format("runinfo", "xml", "SraRunInfo XML", "xml"),
+            RecordFormat("runinfo", "xml", "SraRunInfo XML", "xml"),
         ),
         staged=_EXPERIMENTS,
     ),
-    Database(
-        "gds", "GEO DataSets", "GDS ID", "200000001", (Format("summary", "text", "a summary"),)
+    EntrezDatabase(
+        "gds", "GEO DataSets", "GDS ID", "200000001",
+        (RecordFormat("summary", "text", "a summary"),),
     ),
-    Database("geoprofiles", "GEO Profiles", "GEO ID", "133950258"),
-    Database(
+    EntrezDatabase("geoprofiles", "GEO Profiles", "GEO ID", "133950258"),
+    EntrezDatabase(
         "mesh", "MeSH", "MeSH UID", "68009369",
-        (Format("full", "text", "the whole record"),),
+        (RecordFormat("full", "text", "the whole record"),),
     ),
-    Database("medgen", "MedGen", "MedGen UID", "336030"),
-    Database("omim", "OMIM", "MIM number", "113705"),
-    Database("gtr", "Genetic Testing Registry", "GTR UID", "593"),
-    Database("gap", "dbGaP", "dbGaP ID", "2754"),
-    Database(
+    EntrezDatabase("medgen", "MedGen", "MedGen UID", "336030"),
+    EntrezDatabase("omim", "OMIM", "MIM number", "113705"),
+    EntrezDatabase("gtr", "Genetic Testing Registry", "GTR UID", "593"),
+    EntrezDatabase("gap", "dbGaP", "dbGaP ID", "2754"),
+    EntrezDatabase(
         "structure", "Structure", "MMDB-ID", "58471",
-        (Format("mmdb", "text", "the structure in ASN.1"), Format("", "text", "a report")),
+        (
+            RecordFormat("mmdb", "text", "the structure in ASN.1"),
+            RecordFormat("", "text", "a report"),
+        ),
     ),
-    Database("cdd", "Conserved Domains", "PSSM-ID", "274008"),
-    Database("protfam", "Protein Family Models", "ProtFam ID", "1000071"),
-    Database("proteinclusters", "Protein Clusters", "cluster ID", "2945638", everywhere=False),
-    Database("pccompound", "PubChem Compound", "CID", "2244"),
-    Database("pcsubstance", "PubChem Substance", "SID", "127317050"),
-    Database("pcassay", "PubChem BioAssay", "AID", "1000"),
-    Database("books", "Bookshelf", "Book ID", "1473112"),
-    Database(
+    EntrezDatabase("cdd", "Conserved Domains", "PSSM-ID", "274008"),
+    EntrezDatabase("protfam", "Protein Family Models", "ProtFam ID", "1000071"),
+    EntrezDatabase(
+        "proteinclusters", "Protein Clusters", "cluster ID", "2945638", everywhere=False
+    ),
+    EntrezDatabase("pccompound", "PubChem Compound", "CID", "2244"),
+    EntrezDatabase("pcsubstance", "PubChem Substance", "SID", "127317050"),
+    EntrezDatabase("pcassay", "PubChem BioAssay", "AID", "1000"),
+    EntrezDatabase("books", "Bookshelf", "Book ID", "1473112"),
+    EntrezDatabase(
         "nlmcatalog", "NLM Catalog", "NLM Catalog ID", "101595451",
-        (Format("", "text", "the record"), Format("", "xml", "NLMCatalogRecordSet XML", "xml")),
+        (
+            RecordFormat("", "text", "the record"),
+            RecordFormat("", "xml", "NLMCatalogRecordSet XML", "xml"),
+        ),
     ),
-    Database("biocollections", "BioCollections", "collection ID", "7370"),
-    Database("annotinfo", "Annotation runs", "annotation ID", "1", everywhere=False),
-    Database("blastdbinfo", "BLAST databases", "database ID", "1023212", everywhere=False),
-    Database("gapplus", "dbGaP, genotypes and phenotypes", "ID", "1", everywhere=False),
-    Database("grasp", "GRASP", "ID", "1", everywhere=False),
-    Database("orgtrack", "Organism tracking", "ID", "1", everywhere=False),
-    Database("seqannot", "Sequence annotations", "ID", "7910", everywhere=False),
+    EntrezDatabase("biocollections", "BioCollections", "collection ID", "7370"),
+    EntrezDatabase("annotinfo", "Annotation runs", "annotation ID", "1", everywhere=False),
+    EntrezDatabase("blastdbinfo", "BLAST databases", "database ID", "1023212", everywhere=False),
+    EntrezDatabase("gapplus", "dbGaP, genotypes and phenotypes", "ID", "1", everywhere=False),
+    EntrezDatabase("grasp", "GRASP", "ID", "1", everywhere=False),
+    EntrezDatabase("orgtrack", "Organism tracking", "ID", "1", everywhere=False),
+    EntrezDatabase("seqannot", "Sequence annotations", "ID", "7910", everywhere=False),
 )  # fmt: skip
-DATABASES: Mapping[str, Database] = MappingProxyType({one.name: one for one in _DATABASES})
+DATABASES: Mapping[str, EntrezDatabase] = MappingProxyType({one.name: one for one in _DATABASES})
 """Databases by name, with literature and the most used first."""
 
 # Names that people write, or that NCBI has retired, with the present database.
@@ -220,13 +229,13 @@ _ALIASES = {
 }  # fmt: skip
 
 
-def make_default_database(name: str) -> Database:
-    """Return an entry, with summaries only, for an NCBI database that this table lacks."""
-    return Database(name, name, "UID", "1", everywhere=False)
+def make_default_database_entry(name: str) -> EntrezDatabase:
+    """Return an entry for an NCBI database that this table lacks; it offers only summaries."""
+    return EntrezDatabase(name, name, "UID", "1", everywhere=False)
 
 
 def normalize_database_name(name: str) -> str:
-    """Return a database's name as Entrez writes it.
+    """Return a database's name in Entrez's spelling.
 
     >>> normalize_database_name(" PubMed "), normalize_database_name("Nucleotide")
     ('pubmed', 'nucleotide')
@@ -252,7 +261,9 @@ def get_database_title(name: str) -> str:
     return DATABASES[name].title if name in DATABASES else name
 
 
-def find_record_format(database: Database, rettype: str = "", retmode: str = "") -> Format:
+def find_record_format(
+    database: EntrezDatabase, rettype: str = "", retmode: str = ""
+) -> RecordFormat:
     """Return the format with this rettype and retmode; the first one if both are empty.
 
     ``native`` and ``xml`` are accepted as a rettype, as in NCBI's own tools.
@@ -291,7 +302,9 @@ def _suggest_databases_with_format(rettype: str) -> str:
     return f"rettype={rettype} is a form of {', '.join(have)}." if have else ""
 
 
-def find_dataset_format(database: Database, rettype: str = "", retmode: str = "") -> Format | None:
+def find_dataset_format(
+    database: EntrezDatabase, rettype: str = "", retmode: str = ""
+) -> RecordFormat | None:
     """Return the format used for datasets; None for ESummary, which every database offers.
 
     Raises
@@ -313,7 +326,7 @@ def find_dataset_format(database: Database, rettype: str = "", retmode: str = ""
     return form
 
 
-def describe_formats(forms: Iterable[Format]) -> str:
+def describe_formats(forms: Iterable[RecordFormat]) -> str:
     """Return formats as one line of text."""
     return "; ".join(f"{form.name} ({form.gives})" for form in forms)
 

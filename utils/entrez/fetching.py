@@ -25,8 +25,14 @@ from ..sources.eutils import run_efetch
 from ..sources.eutils_services import MISSING_SUMMARY, Summaries, run_esummary
 from ..sources.loose_json import to_dict, to_text
 from ..system.plain_text import one_line, to_escaped_json
-from .databases import Format
-from .selection import Missing, Selection, SelectionPart, convert_expiry_error, require_in_range
+from .databases import RecordFormat
+from .selection import (
+    MissingRecord,
+    Selection,
+    SelectionPart,
+    convert_expiry_error,
+    require_in_range,
+)
 
 MAX_RECORDS = 200
 MAX_CHARS = 1_000_000
@@ -58,8 +64,8 @@ MAX_SUMMARIES = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Fetch:
-    """Fetched records as text, up to a maximum length.
+class FetchedRecords:
+    """Records as text, up to a maximum length.
 
     ``text`` has ``records`` complete records; ``cut`` means that the last one is incomplete.
     ``next_start`` and ``next_offset`` continue, with the same identifiers and the same ``most``;
@@ -77,46 +83,46 @@ class Fetch:
     cut: bool
     next_start: int | None
     next_offset: int
-    not_found: tuple[Missing, ...]
+    not_found: tuple[MissingRecord, ...]
     warnings: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class FetchedPart:
-    """The answer to a part: response bodies, their records, and the missing identifiers."""
+    """The response to one part of a request: bodies, records and missing identifiers."""
 
     bodies: tuple[bytes, ...]
     records: RecordTexts
-    not_found: tuple[Missing, ...] = ()
+    not_found: tuple[MissingRecord, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
 def fetch_records(
     selection: Selection,
-    form: Format,
+    form: RecordFormat,
     web: Web,
     *,
     start: int,
     most: int,
     offset: int,
     max_chars: int,
-) -> Fetch:
+) -> FetchedRecords:
     """Fetch records; see `.Entrez.fetch`."""
     hint = "Page with next_start, or stage the records and ask them in SQL."
     require_in_range("max_results", most, 1, MAX_RECORDS, hint)
     require_in_range("max_chars", max_chars, 200, MAX_CHARS, hint)
     require_in_range("start", start, 0, max(0, selection.total - 1), "start counts from 0.")
     part = selection.get_part(start, most)
-    fetched = _load_cached_part(selection, part, form, web) or fetch_part(
+    fetched = _load_cached_part(selection, part, form, web) or fetch_selection_part(
         selection, part, form, web
     )
     size = sum(map(len, fetched.records.pieces))
     require_in_range("offset", offset, 0, size, "Use next_offset as it was given.")
-    shown = cut_text_passage(fetched.records, offset, max_chars)
+    shown = cut_record_passage(fetched.records, offset, max_chars)
     if (more := shown.end < size) and not fetched.warnings:
         _cache_part(selection, part, form, fetched, web)
     end = start + part.size
-    return Fetch(
+    return FetchedRecords(
         selection.database.name, form.rettype, form.retmode, form.gives, selection.total, start,
         shown.text, shown.whole, shown.cut,
         start if more else end if end < selection.total else None,
@@ -125,8 +131,10 @@ def fetch_records(
     )  # fmt: skip
 
 
-def fetch_part(selection: Selection, part: SelectionPart, form: Format, web: Web) -> FetchedPart:
-    """Fetch the records of a part, in halves if the answer is too large.
+def fetch_selection_part(
+    selection: Selection, part: SelectionPart, form: RecordFormat, web: Web
+) -> FetchedPart:
+    """Fetch the records of a part; split the part in half if the response is too large.
 
     Raises
     ------
@@ -144,7 +152,7 @@ def fetch_part(selection: Selection, part: SelectionPart, form: Format, web: Web
             msg = f"A record of {selection.database.name} is too large: {error.message}"
             raise EntrezFailed(msg, "Ask for another rettype, or for its summary.") from None
     return _join_fetched_halves(
-        [fetch_part(selection, half, form, web) for half in split_part_in_half(part)]
+        [fetch_selection_part(selection, half, form, web) for half in split_part_in_half(part)]
     )
 
 
@@ -179,28 +187,28 @@ def _join_fetched_halves(halves: Sequence[FetchedPart]) -> FetchedPart:
 
 
 def _fetch_in_one_request(
-    selection: Selection, part: SelectionPart, form: Format, web: Web
+    selection: Selection, part: SelectionPart, form: RecordFormat, web: Web
 ) -> FetchedPart:
     found = [RecordTexts(())]
 
-    def read(answer: Answer) -> None:
+    def split_answer(answer: Answer) -> None:
         found[:] = [split_records(answer, form)]
 
     how = {"rettype": form.rettype, "retmode": form.retmode, **dict(form.also)}
     try:
         with convert_expiry_error(selection.place):
-            answer = run_efetch(selection.database.name, part.params, how, web, read)
+            answer = run_efetch(selection.database.name, part.params, how, web, split_answer)
     except NotAvailable as refusal:
         return _refetch_without_unknown_ids(selection, part, form, web, refusal)
     if answer is None:
         return FetchedPart(
-            (), RecordTexts(()), tuple(Missing(uid, _UNKNOWN_RECORD) for uid in part.uids)
+            (), RecordTexts(()), tuple(MissingRecord(uid, _UNKNOWN_RECORD) for uid in part.uids)
         )
     fetched = _fetch_missing_records(selection, part, FetchedPart((answer.body,), found[0]), web)
-    return replace(fetched, warnings=fetched.warnings + _warn_of_other_format(found[0], form))
+    return replace(fetched, warnings=fetched.warnings + _build_format_warnings(found[0], form))
 
 
-def _warn_of_other_format(records: RecordTexts, form: Format) -> tuple[str, ...]:
+def _build_format_warnings(records: RecordTexts, form: RecordFormat) -> tuple[str, ...]:
     """Return a warning if NCBI silently sent another format."""
     if not records.pieces or not records.root or records.root in form.gives:
         return ()
@@ -208,7 +216,7 @@ def _warn_of_other_format(records: RecordTexts, form: Format) -> tuple[str, ...]
 
 
 def _refetch_without_unknown_ids(
-    selection: Selection, part: SelectionPart, form: Format, web: Web, refused: NotAvailable
+    selection: Selection, part: SelectionPart, form: RecordFormat, web: Web, refused: NotAvailable
 ) -> FetchedPart:
     """Fetch a part again without the unknown identifiers for which NCBI rejected the request."""
     unknown = (
@@ -220,7 +228,7 @@ def _refetch_without_unknown_ids(
     names = {one.id for one in unknown}
     if not (rest := tuple(uid for uid in part.uids if uid not in names)):
         return FetchedPart((), RecordTexts(()), unknown)
-    fetched = fetch_part(
+    fetched = fetch_selection_part(
         selection, SelectionPart({"id": ",".join(rest)}, rest, len(rest)), form, web
     )
     return replace(fetched, not_found=unknown + fetched.not_found)
@@ -232,7 +240,7 @@ def _fetch_missing_records(
     """Fetch the records that did not arrive, or add a warning that some are missing."""
     records = fetched.records
     reasons = {uid.upper(): reason for uid, reason in records.refused.items()}
-    missing = tuple(Missing(uid, reasons[uid]) for uid in part.uids if uid in reasons)
+    missing = tuple(MissingRecord(uid, reasons[uid]) for uid in part.uids if uid in reasons)
     lack = part.size - len(missing) - len(records.pieces)
     if records.counted and lack <= 0:
         return replace(fetched, not_found=missing)
@@ -255,24 +263,26 @@ def _fetch_missing_records(
     return replace(fetched, not_found=missing + unknown, warnings=(warning,) if unsure else ())
 
 
-def find_unknown_ids(selection: Selection, uids: Sequence[str], web: Web) -> tuple[Missing, ...]:
+def find_unknown_ids(
+    selection: Selection, uids: Sequence[str], web: Web
+) -> tuple[MissingRecord, ...]:
     """Return the identifiers for which ESummary has no record either."""
     return resolve_uids(selection.database.name, uids, web)[1]
 
 
 def resolve_uids(
     database: str, names: Sequence[str], web: Web
-) -> tuple[dict[str, str], tuple[Missing, ...]]:
+) -> tuple[dict[str, str], tuple[MissingRecord, ...]]:
     """Return the UID of each identifier from ESummary, and the unknown identifiers."""
     uids: dict[str, str] = {}
-    unknown: list[Missing] = []
+    unknown: list[MissingRecord] = []
     for at in range(0, len(names), _IDS_PER_LOOKUP):
         batch = names[at : at + _IDS_PER_LOOKUP]
         found = run_esummary({"db": database, "retmode": "json", "id": ",".join(batch)}, web)
         known = map_names_to_uids(found.records)
         uids |= {name: known[name] for name in batch if name in known}
         unknown += [
-            Missing(name, found.refused.get(name) or _UNKNOWN_RECORD)
+            MissingRecord(name, found.refused.get(name) or _UNKNOWN_RECORD)
             for name in batch
             if name not in known
         ]
@@ -289,13 +299,13 @@ def map_names_to_uids(records: dict[str, dict[str, object]]) -> dict[str, str]:
     return uids
 
 
-def _build_cache_key(selection: Selection, part: SelectionPart, form: Format) -> str:
+def _build_cache_key(selection: Selection, part: SelectionPart, form: RecordFormat) -> str:
     request = to_escaped_json([selection.database.name, form.name, sorted(part.params.items())])
     return hashlib.sha256(request.encode()).hexdigest()
 
 
 def _cache_part(
-    selection: Selection, part: SelectionPart, form: Format, fetched: FetchedPart, web: Web
+    selection: Selection, part: SelectionPart, form: RecordFormat, fetched: FetchedPart, web: Web
 ) -> None:
     """Cache an answer from which more records will be read, unless it is too large."""
     if sum(map(len, fetched.records.pieces)) > _CACHED_MAX_CHARS:
@@ -309,13 +319,13 @@ def _cache_part(
 
 
 def _load_cached_part(
-    selection: Selection, part: SelectionPart, form: Format, web: Web
+    selection: Selection, part: SelectionPart, form: RecordFormat, web: Web
 ) -> FetchedPart | None:
     kept = to_dict(web.cache.get("efetch", _build_cache_key(selection, part, form)))
     try:
         head, tail = map(str, kept["ends"])
         records = RecordTexts(tuple(map(str, kept["pieces"])), head, tail)
-        missing = tuple(Missing(str(uid), str(reason)) for uid, reason in kept["missing"])
+        missing = tuple(MissingRecord(str(uid), str(reason)) for uid, reason in kept["missing"])
         return FetchedPart((), records, missing)
     except (LookupError, TypeError, ValueError):  # nothing, or another version's data
         return None
@@ -338,7 +348,7 @@ class RecordTexts:
     root: str = ""
 
 
-def split_records(answer: Answer, form: Format) -> RecordTexts:
+def split_records(answer: Answer, form: RecordFormat) -> RecordTexts:
     """Split an answer into records.
 
     Raises
@@ -362,7 +372,7 @@ def split_records(answer: Answer, form: Format) -> RecordTexts:
     return RecordTexts(tuple(pieces), counted=form.rettype not in _UNCOUNTED_RETTYPES)
 
 
-def _find_record_starts(text: str, form: Format) -> list[int]:
+def _find_record_starts(text: str, form: RecordFormat) -> list[int]:
     pattern = _RECORD_STARTS.get(form.rettype)
     if form.retmode == "asn.1" or form.gives.endswith("ASN.1"):
         pattern = _ASN1_START
@@ -418,8 +428,8 @@ def _split_root_tags(root: Any) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class TextPassage:
-    """A part of some records: ``whole`` counts complete records, ``end`` is the end offset.
+class RecordPassage:
+    """A passage of some records: ``whole`` counts complete records, ``end`` is its end offset.
 
     ``cut``: the passage ends within a record. Offsets count characters of all pieces together.
     """
@@ -430,7 +440,7 @@ class TextPassage:
     cut: bool = False
 
 
-def cut_text_passage(records: RecordTexts, offset: int, most: int) -> TextPassage:
+def cut_record_passage(records: RecordTexts, offset: int, most: int) -> RecordPassage:
     """Return complete records from *offset* on, in at most *most* characters.
 
     A longer record is returned alone, in parts that are cut at a line end where possible.
@@ -451,19 +461,19 @@ def cut_text_passage(records: RecordTexts, offset: int, most: int) -> TextPassag
     end = offset + sum(map(len, parts))
     text = "".join(parts)
     whole = f"{records.head}{text}{records.tail}" if parts else ""
-    return TextPassage(whole, len(parts), end)
+    return RecordPassage(whole, len(parts), end)
 
 
-def _cut_single_record(rest: str, offset: int, most: int) -> TextPassage:
+def _cut_single_record(rest: str, offset: int, most: int) -> RecordPassage:
     if len(rest) <= most:
-        return TextPassage(rest, 0, offset + len(rest))
+        return RecordPassage(rest, 0, offset + len(rest))
     size = rest.rfind("\n", most // 2, most) + 1 or most
-    return TextPassage(rest[:size], 0, offset + size, cut=True)
+    return RecordPassage(rest[:size], 0, offset + size, cut=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """A record in brief: the database's own ``fields``, and ``left_out``, fields that did not fit.
+class RecordSummary:
+    """A record's summary: the database's ``fields``, and ``left_out``, fields that did not fit.
 
     ``asked`` is the requested identifier if it is not the UID.
     """
@@ -481,9 +491,9 @@ class SummaryPage:
     database: str
     total: int
     start: int
-    records: tuple[Summary, ...]
+    records: tuple[RecordSummary, ...]
     next_start: int | None
-    not_found: tuple[Missing, ...]
+    not_found: tuple[MissingRecord, ...]
     warnings: tuple[str, ...] = ()
 
 
@@ -498,8 +508,8 @@ def fetch_summary_page(
     part = selection.get_part(start, most)
     found = fetch_part_summaries(selection, part, web)
     uids, names = part.uids or found.uids[: part.size], map_names_to_uids(found.records)
-    shown: list[Summary] = []
-    missing: list[Missing] = []
+    shown: list[RecordSummary] = []
+    missing: list[MissingRecord] = []
     room, taken = max_chars, 0
     for name in uids:
         uid = names.get(name.upper(), "")
@@ -510,18 +520,18 @@ def fetch_summary_page(
             room -= len(to_escaped_json(one.fields))
             shown.append(one)
         else:
-            missing.append(Missing(name, found.refused.get(name) or MISSING_SUMMARY))
+            missing.append(MissingRecord(name, found.refused.get(name) or MISSING_SUMMARY))
         taken += 1
     end = start + (taken if taken < len(uids) else part.size)
     return SummaryPage(
         selection.database.name, selection.total, start, tuple(shown),
         end if end < selection.total else None, tuple(missing),
-        _warn_of_short_page(part, len(uids)),
+        _build_short_page_warnings(part, len(uids)),
     )  # fmt: skip
 
 
 def fetch_part_summaries(selection: Selection, part: SelectionPart, web: Web) -> Summaries:
-    """Return ESummary's answer to a part.
+    """Fetch the summaries of the records of a part.
 
     Raises
     ------
@@ -535,7 +545,7 @@ def fetch_part_summaries(selection: Selection, part: SelectionPart, web: Web) ->
         return run_esummary(params, web)
 
 
-def _warn_of_short_page(part: SelectionPart, received: int) -> tuple[str, ...]:
+def _build_short_page_warnings(part: SelectionPart, received: int) -> tuple[str, ...]:
     """Return a warning if a page of the history is shorter than expected."""
     lack = part.size - received
     return (
@@ -545,7 +555,7 @@ def _warn_of_short_page(part: SelectionPart, received: int) -> tuple[str, ...]:
     )
 
 
-def _shorten_summary(uid: str, name: str, row: Mapping[str, Any], room: int) -> Summary:
+def _shorten_summary(uid: str, name: str, row: Mapping[str, Any], room: int) -> RecordSummary:
     """Return a record with as many fields as fit into *room* characters."""
     fields: dict[str, Any] = {}
     left_out = []
@@ -556,4 +566,4 @@ def _shorten_summary(uid: str, name: str, row: Mapping[str, Any], room: int) -> 
             room -= size
         else:
             left_out.append(key)
-    return Summary(uid, "" if name == uid else name, fields, tuple(left_out))
+    return RecordSummary(uid, "" if name == uid else name, fields, tuple(left_out))

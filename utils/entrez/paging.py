@@ -14,17 +14,22 @@ from itertools import chain
 
 from ..errors import BadContent, EntrezFailed, NothingFound
 from ..http import Web
-from ..search.pubmed.search import check_query, find_every_pmid
+from ..search.pubmed.search import find_every_pmid, normalize_query
 from ..sources import Query
 from ..sources.eutils_services import MISSING_SUMMARY
 from ..system.plain_text import one_line, shorten
-from .databases import Database, Format
+from .databases import EntrezDatabase, RecordFormat
 from .datasets.trees import RawRecordPage
-from .fetching import fetch_part, fetch_part_summaries, map_names_to_uids, split_part_in_half
+from .fetching import (
+    fetch_part_summaries,
+    fetch_selection_part,
+    map_names_to_uids,
+    split_part_in_half,
+)
 from .searching import NO_HISTORY, build_hit_limit_warnings, search_database
 from .selection import (
     PUBMED_WALL,
-    Missing,
+    MissingRecord,
     Selection,
     SelectionPart,
     require_in_range,
@@ -39,15 +44,15 @@ _PARALLEL_REQUESTS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _PartAnswer:
-    """The outcome of one part."""
+class _PartResponse:
+    """The response to one part: a page of records, and missing identifiers or an error."""
 
     pages: tuple[RawRecordPage, ...]
-    not_found: tuple[Missing, ...] = ()
+    not_found: tuple[MissingRecord, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
-class Pages:
+class RecordPages:
     """Pages of records; iterating over them sends the requests.
 
     Parameters
@@ -76,7 +81,7 @@ class Pages:
     def __init__(
         self,
         selection: Selection,
-        form: Format | None,
+        form: RecordFormat | None,
         web: Web,
         *,
         total: int,
@@ -90,7 +95,7 @@ class Pages:
         self.made_by = made_by
         self.total = total
         self.wanted = min(total, most)
-        self.not_found: list[Missing] = []
+        self.not_found: list[MissingRecord] = []
         self.warnings: list[str] = []
         self._selection, self._form, self._web, self._progress = selection, form, web, progress
         self._batches = batches
@@ -100,7 +105,7 @@ class Pages:
 
     def __iter__(self) -> Iterator[RawRecordPage]:
         done = 0
-        for part, answer in self._iterate_answers():
+        for part, answer in self._iterate_responses():
             self.not_found += answer.not_found
             self.warnings += [words for words in answer.warnings if words not in self.warnings]
             yield from answer.pages
@@ -108,10 +113,10 @@ class Pages:
             if self._progress:
                 self._progress(done, self.wanted)
 
-    def _iterate_answers(self) -> Iterator[tuple[SelectionPart, _PartAnswer]]:
-        """Yield the answers in order; the next requests run while one answer is read."""
+    def _iterate_responses(self) -> Iterator[tuple[SelectionPart, _PartResponse]]:
+        """Yield the responses in order; later requests run while one response is read."""
         pool = ThreadPoolExecutor(_PARALLEL_REQUESTS, "entrez-pages")
-        ahead: deque[tuple[SelectionPart, Future[_PartAnswer]]] = deque()
+        ahead: deque[tuple[SelectionPart, Future[_PartResponse]]] = deque()
         try:
             for part in self._iterate_parts():
                 ahead.append((part, pool.submit(self._fetch_part, part)))
@@ -138,14 +143,14 @@ class Pages:
                 left -= len(taken)
                 yield SelectionPart({"id": ",".join(taken)}, taken, len(taken))
 
-    def _fetch_part(self, part: SelectionPart) -> _PartAnswer:
+    def _fetch_part(self, part: SelectionPart) -> _PartResponse:
         if self._form is None:
             return self._fetch_summary_part(part)
-        fetched = fetch_part(self._selection, part, self._form, self._web)
+        fetched = fetch_selection_part(self._selection, part, self._form, self._web)
         pages = tuple(RawRecordPage(self.database, self.form, body) for body in fetched.bodies)
-        return _PartAnswer(pages, fetched.not_found, fetched.warnings)
+        return _PartResponse(pages, fetched.not_found, fetched.warnings)
 
-    def _fetch_summary_part(self, part: SelectionPart) -> _PartAnswer:
+    def _fetch_summary_part(self, part: SelectionPart) -> _PartResponse:
         try:
             found = fetch_part_summaries(self._selection, part, self._web)
         except BadContent as error:
@@ -153,41 +158,41 @@ class Pages:
                 msg = f"A summary of {self.database} is too large: {error.message}"
                 raise EntrezFailed(msg, "Leave it out.") from None
             first, second = (self._fetch_summary_part(half) for half in split_part_in_half(part))
-            return _PartAnswer(
+            return _PartResponse(
                 first.pages + second.pages,
                 first.not_found + second.not_found,
                 first.warnings + second.warnings,
             )
         names = map_names_to_uids(found.records)
         missing = tuple(
-            Missing(uid, found.refused.get(uid) or MISSING_SUMMARY)
+            MissingRecord(uid, found.refused.get(uid) or MISSING_SUMMARY)
             for uid in part.uids or found.uids
             if uid.upper() not in names
         )
         lack = 0 if part.uids else part.size - len(found.uids)
         warning = f"{lack:,} summaries did not come; the history does not tell which."
         page = RawRecordPage(self.database, found.form, found.body)
-        return _PartAnswer((page,) * bool(found.records), missing, (warning,) if lack > 0 else ())
+        return _PartResponse((page,) * bool(found.records), missing, (warning,) if lack > 0 else ())
 
 
 def make_record_pages(
     selection: Selection,
-    form: Format | None,
+    form: RecordFormat | None,
     web: Web,
     *,
     most: int,
     progress: Progress | None = None,
-) -> Pages:
+) -> RecordPages:
     """Return the pages of a list or of a history."""
     hint = "Stage it in parts, for example by date."
     require_in_range("max_results", most, 1, MAX_PAGED, hint)
     if selection.place is None:
         total, made_by = len(selection.uids), f"{len(selection.uids):,} identifiers"
-        return Pages(
+        return RecordPages(
             selection, form, web, total=total, most=most, made_by=made_by, progress=progress
         )
     history = selection.place.history
-    pages = Pages(
+    pages = RecordPages(
         selection, form, web, total=history.total, most=min(most, selection.total),
         made_by=history.made_by, progress=progress,
     )  # fmt: skip
@@ -197,14 +202,14 @@ def make_record_pages(
 
 
 def make_search_pages(
-    database: Database,
+    database: EntrezDatabase,
     term: str,
-    form: Format | None,
+    form: RecordFormat | None,
     web: Web,
     *,
     most: int,
     progress: Progress | None,
-) -> Pages:
+) -> RecordPages:
     """Return the pages of a search; for PubMed including hits beyond the first 9,999."""
     require_in_range("max_results", most, 1, MAX_PAGED, "Stage it in parts, for example by date.")
     found = search_database(database.name, term, web, most=0, keep=True)
@@ -227,23 +232,23 @@ def make_search_pages(
 
 
 def _make_id_pages(
-    database: Database, term: str, total: int, form: Format | None, web: Web, most: int,
+    database: EntrezDatabase, term: str, total: int, form: RecordFormat | None, web: Web, most: int,
     progress: Progress | None,
-) -> Pages:  # fmt: skip
+) -> RecordPages:  # fmt: skip
     """Return a search's pages by identifier: PubMed slice by slice, others page by page."""
     batches: Iterator[tuple[str, ...]]
     if database.name == "pubmed":
-        every = find_every_pmid(check_query(Query(term)), web)
+        every = find_every_pmid(normalize_query(Query(term)), web)
         batches, total = every.pages, every.total
     else:
         batches = _iterate_search_ids(database, term, web)
-    return Pages(
+    return RecordPages(
         Selection(database), form, web, total=total, most=most, made_by=one_line(term),
         progress=progress, batches=batches,
     )  # fmt: skip
 
 
-def _iterate_search_ids(database: Database, term: str, web: Web) -> Iterator[tuple[str, ...]]:
+def _iterate_search_ids(database: EntrezDatabase, term: str, web: Web) -> Iterator[tuple[str, ...]]:
     start: int | None = 0
     while start is not None:
         found = search_database(database.name, term, web, start=start, most=5_000)

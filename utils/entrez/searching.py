@@ -16,7 +16,7 @@ from typing import Any
 
 from ..errors import BadRequest, PaperError, SourceMiss
 from ..http import Web
-from ..search.pubmed.search import check_query
+from ..search.pubmed.search import normalize_query
 from ..sources import Query
 from ..sources.eutils import Hits, count_records, fetch_database, fetch_database_names, run_esearch
 from ..sources.eutils_services import (
@@ -30,9 +30,9 @@ from ..sources.loose_json import to_count, to_dicts, to_short_text, to_text
 from ..system.plain_text import one_line, shorten
 from .databases import (
     DATABASES,
-    Database,
-    Format,
-    make_default_database,
+    EntrezDatabase,
+    RecordFormat,
+    make_default_database_entry,
     normalize_database_name,
 )
 from .selection import (
@@ -41,7 +41,7 @@ from .selection import (
     find_database,
     parse_database_ids,
     require_in_range,
-    save_history,
+    store_history_location,
 )
 
 MAX_HITS = 10_000
@@ -57,8 +57,8 @@ _SCORED_COMMAND = "neighbor_score"
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
-    """The result of a search.
+class DatabaseSearch:
+    """The result of a search: a page of identifiers, their total, and a history if requested.
 
     ``understood`` is the database's own reading of the term; ``ids`` is one page, from ``start``
     on; ``next_start`` is the start of the next page, None at the end; ``history`` is the whole
@@ -77,7 +77,7 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True)
-class Spelling:
+class SpellingSuggestion:
     """A database's spelling of a term; ``corrected`` is empty without a suggestion."""
 
     database: str
@@ -87,7 +87,7 @@ class Spelling:
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class DatabaseCount:
     """The number of records that a term finds in a database."""
 
     database: str
@@ -96,8 +96,8 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
-class Unanswered:
-    """A database that did not answer, and why."""
+class UnansweredDatabase:
+    """A database that did not answer, with the reason."""
 
     database: str
     reason: str
@@ -112,21 +112,21 @@ class GlobalCounts:
     """
 
     term: str
-    counts: tuple[Count, ...]
+    counts: tuple[DatabaseCount, ...]
     nothing_in: tuple[str, ...]
-    could_not_tell: tuple[Unanswered, ...]
+    could_not_tell: tuple[UnansweredDatabase, ...]
 
 
-def search_database(database: str, term: str, web: Web, **options: Any) -> Search:
+def search_database(database: str, term: str, web: Web, **options: Any) -> DatabaseSearch:
     """Search a database; options are those of `.Entrez.search`."""
-    return _SearchRequest(find_database(database, web), web, **options).send(term)
+    return _SearchRequest(find_database(database, web), web, **options).send_search(term)
 
 
 @dataclass(frozen=True, slots=True)
 class _SearchRequest:
     """A search of one database with its options."""
 
-    database: Database
+    database: EntrezDatabase
     web: Web
     start: int = 0
     most: int = 20
@@ -136,9 +136,9 @@ class _SearchRequest:
     max_date: str = ""
     date_type: str = ""
 
-    def send(self, term: str) -> Search:
+    def send_search(self, term: str) -> DatabaseSearch:
         """Send the search, and return its result."""
-        params = self.build_params(term)
+        params = self.build_search_params(term)
         size = params["retmax"]
         hits = run_esearch(self.database.name, params, self.web)
         uids, warnings = hits.uids[:size], hits.warnings
@@ -146,19 +146,19 @@ class _SearchRequest:
         if len(uids) < (expected := max(0, min(size, reachable - self.start))):
             warnings += (f"Entrez sent {len(uids)} of the {expected} identifiers of this page.",)
         end = self.start + (len(uids) or size)
-        kept, more = self._save_history(term, hits)
+        kept, more = self._save_search_history(term, hits)
         warnings += more + build_hit_limit_warnings(self.database, hits.total)
-        return Search(
+        return DatabaseSearch(
             self.database.name, params["term"], hits.translation, hits.total, uids, self.start,
             end if size and end < reachable else None, kept, warnings,
         )  # fmt: skip
 
-    def build_params(self, term: str) -> dict[str, Any]:
+    def build_search_params(self, term: str) -> dict[str, Any]:
         """Return the validated parameters of ESearch.
 
         Raises `BadRequest` for options that cannot be sent.
         """
-        query = check_query(Query(term, min_date=self.min_date, max_date=self.max_date))
+        query = normalize_query(Query(term, min_date=self.min_date, max_date=self.max_date))
         hint = "Narrow the search, page with start, or set keep: then all hits are a history."
         require_in_range("max_results", self.most, 0, MAX_HITS, hint)
         wall = _count_reachable_hits(self.database, 10**9)
@@ -173,20 +173,20 @@ class _SearchRequest:
             "term": query.text.strip(),
             "retstart": self.start,
             "retmax": min(self.most, wall - self.start),
-            "sort": self._resolve_sort(),
+            "sort": self._resolve_sort_order(),
             "usehistory": "y" if self.keep else "",
             "datetype": kind,
             "mindate": query.min_date,
             "maxdate": query.max_date,
         }
 
-    def _resolve_sort(self) -> str:
+    def _resolve_sort_order(self) -> str:
         if not _SORT_ORDER.fullmatch(order := self.sort.strip()):
             msg = f"sort is {shorten(one_line(order), 40)!r}."
             raise BadRequest(msg, "relevance, pub_date, or a sort that the database's page offers.")
         return _PUBMED_SORTS.get(order.lower(), order) if self.database.name == "pubmed" else order
 
-    def _save_history(self, term: str, hits: Hits) -> tuple[History | None, tuple[str, ...]]:
+    def _save_search_history(self, term: str, hits: Hits) -> tuple[History | None, tuple[str, ...]]:
         if not self.keep:
             return None, ()
         if not hits.total:
@@ -194,13 +194,15 @@ class _SearchRequest:
         if not (hits.web_env and hits.query_key):
             return None, ("NCBI kept no history of this search.",)
         there = (hits.web_env, hits.query_key)
-        place = save_history(self.database.name, one_line(term), hits.total, there, self.web)
+        place = store_history_location(
+            self.database.name, one_line(term), hits.total, there, self.web
+        )
         if place is None:
             return None, ("The history could not be remembered: the disk keeps nothing.",)
         return place.history, ()
 
 
-def build_hit_limit_warnings(database: Database, total: int) -> tuple[str, ...]:
+def build_hit_limit_warnings(database: EntrezDatabase, total: int) -> tuple[str, ...]:
     """Return a warning if PubMed does not return all hits of a search."""
     reachable = _count_reachable_hits(database, total)
     if total == reachable:
@@ -209,22 +211,22 @@ def build_hit_limit_warnings(database: Database, total: int) -> tuple[str, ...]:
     return (f"{limit}: narrow the search by date, or stage it.",)
 
 
-def _count_reachable_hits(database: Database, total: int) -> int:
+def _count_reachable_hits(database: EntrezDatabase, total: int) -> int:
     return min(total, PUBMED_WALL) if database.name == "pubmed" else total
 
 
-def suggest_spelling(database: str, term: str, web: Web) -> Spelling:
+def suggest_spelling(database: str, term: str, web: Web) -> SpellingSuggestion:
     """Return a database's spelling suggestion for a term."""
     home = find_database(database, web)
-    words = " ".join(check_query(Query(term)).text.split())
+    words = " ".join(normalize_query(Query(term)).text.split())
     corrected, replaced = fetch_spelling(words, web, home.name)
     same = corrected.casefold() == words.casefold()
-    return Spelling(home.name, words, "" if same else corrected, replaced)
+    return SpellingSuggestion(home.name, words, "" if same else corrected, replaced)
 
 
 def count_hits_by_database(term: str, databases: Iterable[str], web: Web) -> GlobalCounts:
     """Return a term's hits in each database, with one small request per database."""
-    words = check_query(Query(term)).text.strip()
+    words = normalize_query(Query(term)).text.strip()
     chosen = [find_database(name, web) for name in dict.fromkeys(databases)]
     wanted = chosen or [one for one in DATABASES.values() if one.everywhere]
     web.settings.require_email("NCBI")
@@ -241,23 +243,27 @@ def count_hits_by_database(term: str, databases: Iterable[str], web: Web) -> Glo
     return _build_global_counts(words, answers)
 
 
-def _count_hits_or_error(database: Database, term: str, web: Web) -> int | PaperError:
+def _count_hits_or_error(database: EntrezDatabase, term: str, web: Web) -> int | PaperError:
     try:
         return count_records(database.name, term, web)
     except PaperError as error:
         return error
 
 
-def _build_global_counts(term: str, answers: Mapping[Database, int | PaperError]) -> GlobalCounts:
+def _build_global_counts(
+    term: str, answers: Mapping[EntrezDatabase, int | PaperError]
+) -> GlobalCounts:
     found = [
-        Count(one.name, one.title, n) for one, n in answers.items() if isinstance(n, int) and n
+        DatabaseCount(one.name, one.title, n)
+        for one, n in answers.items()
+        if isinstance(n, int) and n
     ]
     return GlobalCounts(
         term=term,
         counts=tuple(sorted(found, key=lambda one: -one.total)),
         nothing_in=tuple(one.name for one, answer in answers.items() if answer == 0),
         could_not_tell=tuple(
-            Unanswered(one.name, error.message)
+            UnansweredDatabase(one.name, error.message)
             for one, error in answers.items()
             if isinstance(error, PaperError)
         ),
@@ -289,8 +295,8 @@ class RecordLinks:
 
 
 @dataclass(frozen=True, slots=True)
-class Links:
-    """Links, one entry per identifier; ``next_start`` is the start of each list's next page."""
+class LinkPage:
+    """Links of several identifiers, in their order; ``next_start`` starts each list's next page."""
 
     database_from: str
     database_to: str
@@ -311,7 +317,7 @@ def find_links(
     scores: bool,
     start: int,
     most: int,
-) -> Links:
+) -> LinkPage:
     """Return linked records; see `.Entrez.link`."""
     home = find_database(database_from, web)
     target = find_database(database_to, web) if database_to else None
@@ -326,7 +332,7 @@ def find_links(
     require_in_range(
         f"max_results for {len(uids)} identifiers", most, 1, _MAX_LINKS_IN_TOTAL // len(uids), hint
     )
-    _require_known_link(home, target, name, web)
+    _require_known_link_kind(home, target, name, web)
     target_name = target.name if target else _get_target_database(name)
     params = {"dbfrom": home.name, "db": target_name, "id": uids}
     if not (target or name):
@@ -343,7 +349,9 @@ def _get_target_database(name: str) -> str:
     return name.split("_")[1] if name.count("_") else ""
 
 
-def _require_known_link(home: Database, target: Database | None, name: str, web: Web) -> None:
+def _require_known_link_kind(
+    home: EntrezDatabase, target: EntrezDatabase | None, name: str, web: Web
+) -> None:
     """Reject a kind of link that the database lacks, if NCBI can say so."""
     if not (target or name):
         return
@@ -369,9 +377,9 @@ def _require_known_link(home: Database, target: Database | None, name: str, web:
 
 
 def _build_links(
-    home: Database, target: str, name: str, uids: Sequence[str], sets: Sequence[LinkSet],
+    home: EntrezDatabase, target: str, name: str, uids: Sequence[str], sets: Sequence[LinkSet],
     start: int, most: int,
-) -> Links:  # fmt: skip
+) -> LinkPage:  # fmt: skip
     found = _match_link_sets_to_ids(uids, sets)
     wanted = {
         uid: [row for row in one.lists if not name or row.name == name]
@@ -383,12 +391,12 @@ def _build_links(
     ]
     unanswered += [f"{uid}: NCBI said nothing of its links" for uid in uids if uid not in found]
     records = tuple(
-        RecordLinks(uid, tuple(_to_linked_records(row, start, most) for row in wanted[uid]))
+        RecordLinks(uid, tuple(_cut_linked_records(row, start, most) for row in wanted[uid]))
         for uid in uids
         if uid in wanted
     )
     more = start + most < longest
-    return Links(
+    return LinkPage(
         home.name, target, name, records, start, start + most if more else None, tuple(unanswered)
     )
 
@@ -401,7 +409,7 @@ def _match_link_sets_to_ids(uids: Sequence[str], sets: Sequence[LinkSet]) -> dic
     return {uid: one for uid, one in found.items() if one is not None}
 
 
-def _to_linked_records(row: LinkList, start: int, most: int) -> LinkedRecords:
+def _cut_linked_records(row: LinkList, start: int, most: int) -> LinkedRecords:
     if row.menu:
         return LinkedRecords(row.name, row.database, None, (), title=row.menu)
     scores = row.scores[start : start + most] if any(s is not None for s in row.scores) else ()
@@ -433,7 +441,7 @@ class LinkKind:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseInfo:
-    """A database's contents and options.
+    """A database's record count, search fields, links and record formats.
 
     ``records`` and ``last_update`` (NCBI's own words) are current. ``fetch`` lists EFetch's
     formats, default first, and is empty if only summaries exist; ``staged_from`` is the format for
@@ -447,7 +455,7 @@ class DatabaseInfo:
     last_update: str
     uid: str
     example: str
-    fetch: tuple[Format, ...]
+    fetch: tuple[RecordFormat, ...]
     staged_from: str
     fields: tuple[SearchField, ...]
     links: tuple[LinkKind, ...]
@@ -482,7 +490,7 @@ def list_databases(web: Web) -> DatabaseList:
         warning = f"NCBI could not be asked which databases there are today: {error.message}"
         return DatabaseList(tuple(map(_to_database_row, DATABASES.values())), (warning,))
     known = [one for one in DATABASES.values() if one.name in today]
-    new = [make_default_database(name) for name in today if name not in DATABASES]
+    new = [make_default_database_entry(name) for name in today if name not in DATABASES]
     gone = [one.name for one in DATABASES.values() if one.name not in today]
     warnings = (f"NCBI does not list {', '.join(gone)} any more.",) if gone else ()
     return DatabaseList(tuple(map(_to_database_row, [*known, *new])), warnings)
@@ -501,7 +509,7 @@ def fetch_database_info(name: str, web: Web) -> DatabaseInfo:
         uid=known.uid,
         example=known.example,
         fetch=known.forms,
-        staged_from=_describe_staged_form(known),
+        staged_from=_describe_dataset_form(known),
         fields=tuple(
             _to_search_field(row)
             for row in to_dicts(info.get("fieldlist"))
@@ -512,13 +520,13 @@ def fetch_database_info(name: str, web: Web) -> DatabaseInfo:
     )
 
 
-def _to_database_row(database: Database) -> DatabaseRow:
+def _to_database_row(database: EntrezDatabase) -> DatabaseRow:
     forms = tuple(f"{form.name} ({form.gives})" for form in database.forms)
-    staged = _describe_staged_form(database)
+    staged = _describe_dataset_form(database)
     return DatabaseRow(database.name, database.title, database.uid, database.example, forms, staged)
 
 
-def _describe_staged_form(database: Database) -> str:
+def _describe_dataset_form(database: EntrezDatabase) -> str:
     return database.staged.name if database.staged else "summaries"
 
 

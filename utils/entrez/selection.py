@@ -29,9 +29,9 @@ from ..sources.loose_json import to_count, to_dict, to_text
 from ..system.plain_text import one_line, shorten
 from .databases import (
     DATABASES,
-    Database,
+    EntrezDatabase,
     build_unknown_database_error,
-    make_default_database,
+    make_default_database_entry,
     normalize_database_name,
 )
 
@@ -86,7 +86,7 @@ _LABEL = re.compile(rf"(?:{'|'.join(_ID_LABELS)}):(?=\w)", re.I)
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingRecord:
     """An identifier without a record, and NCBI's reason."""
 
     id: str
@@ -109,7 +109,7 @@ class SelectionPart:
 class Selection:
     """Selected records of a database, by identifiers or by a history on NCBI's server."""
 
-    database: Database
+    database: EntrezDatabase
     uids: tuple[str, ...] = ()
     place: HistoryLocation | None = None
 
@@ -139,7 +139,7 @@ class Selection:
         return SelectionPart({"id": ",".join(uids)}, uids, size)
 
 
-def find_database(name: str, web: Web) -> Database:
+def find_database(name: str, web: Web) -> EntrezDatabase:
     """Return the database with that name; ask NCBI if our table lacks the name.
 
     Raises
@@ -157,12 +157,12 @@ def find_database(name: str, web: Web) -> Database:
         hint = f"NCBI could not be asked whether it is new: {error.message}"
         raise BadRequest(refused.message, *refused.hints, hint) from None
     if plain in today:
-        return make_default_database(plain)
+        return make_default_database_entry(plain)
     raise build_unknown_database_error(name, today)
 
 
 def select_records(
-    database: Database, ids: str | int | Iterable[str | int], history: str, web: Web
+    database: EntrezDatabase, ids: str | int | Iterable[str | int], history: str, web: Web
 ) -> Selection:
     """Return the selection for these identifiers or for a history.
 
@@ -176,7 +176,7 @@ def select_records(
     if history and has_ids(ids):
         raise BadRequest("ids and history are both given.", "Give one of them.")
     if history:
-        return Selection(database, place=load_history(history, database.name, web))
+        return Selection(database, place=load_history_location(history, database.name, web))
     return Selection(database, tuple(parse_database_ids(database, ids)))
 
 
@@ -198,7 +198,7 @@ def require_in_range(name: str, value: int, least: int, most: int, hint: str) ->
         raise BadRequest(msg, hint)
 
 
-def parse_database_ids(database: Database, ids: str | int | Iterable[str | int]) -> list[str]:
+def parse_database_ids(database: EntrezDatabase, ids: str | int | Iterable[str | int]) -> list[str]:
     """Return the distinct identifiers of *database* in NCBI's spelling, in order.
 
     Text is split at commas, semicolons and blanks.
@@ -223,7 +223,7 @@ def parse_database_ids(database: Database, ids: str | int | Iterable[str | int])
     return found
 
 
-def _parse_database_id(database: Database, word: str) -> str:
+def _parse_database_id(database: EntrezDatabase, word: str) -> str:
     """Return the identifier in *word*, or "" if *word* is not an identifier of this database."""
     bare = _LABEL.sub("", word, count=1)
     if database.prefix and bare.casefold().startswith(database.prefix.casefold()):
@@ -239,7 +239,7 @@ def _find_home_database(word: str) -> str:
     return next((name for pattern, _, name in _ID_KINDS if pattern.fullmatch(word)), "")
 
 
-def _build_invalid_ids_error(database: Database, unfit: list[str]) -> BadRequest:
+def _build_invalid_ids_error(database: EntrezDatabase, unfit: list[str]) -> BadRequest:
     shown = ", ".join(repr(shorten(one_line(word), 40)) for word in unfit[:_MAX_NAMED_IDS])
     more = f" and {len(unfit) - _MAX_NAMED_IDS:,} more" if len(unfit) > _MAX_NAMED_IDS else ""
     verb = "is not a valid identifier" if len(unfit) == 1 else "are not valid identifiers"
@@ -250,7 +250,7 @@ def _build_invalid_ids_error(database: Database, unfit: list[str]) -> BadRequest
     )
 
 
-def _suggest_database_for_id(database: Database, word: str) -> list[str]:
+def _suggest_database_for_id(database: EntrezDatabase, word: str) -> list[str]:
     """Return hints for an identifier of another database or kind."""
     found = next(
         ((kind, name) for pattern, kind, name in _ID_KINDS if pattern.fullmatch(word)), None
@@ -287,7 +287,7 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class HistoryLocation:
-    """NCBI's internal names for a history; not shown to users."""
+    """NCBI's own address of a history, which is not shown to users."""
 
     history: History
     web_env: str
@@ -299,7 +299,7 @@ class HistoryLocation:
         return {**where, "retstart": start, "retmax": size}
 
 
-def save_history(
+def store_history_location(
     database: str, made_by: str, total: int, place: tuple[str, str], web: Web
 ) -> HistoryLocation | None:
     """Store NCBI's names of a history under a new identifier; return None if writing fails."""
@@ -311,7 +311,7 @@ def save_history(
     return made if web.cache.get(_CACHE_KIND, name) else None
 
 
-def load_history(name: str, database: str, web: Web) -> HistoryLocation:
+def load_history_location(name: str, database: str, web: Web) -> HistoryLocation:
     """Return NCBI's names of the history with this identifier.
 
     Raises
@@ -353,7 +353,7 @@ def _parse_history_location(row: Mapping[str, Any]) -> HistoryLocation | None:
 
 @contextmanager
 def convert_expiry_error(place: HistoryLocation | None) -> Iterator[None]:
-    """Raise `NotFound` in place of the error for a history that NCBI deleted early."""
+    """Inside, raise `NotFound` in place of the error for a history that NCBI deleted early."""
     try:
         yield
     except Unreachable as error:

@@ -40,7 +40,7 @@ from ..errors import (
     is_blocked_by_network,
 )
 from ..http import Patience, require_answers_since
-from ..lists.pasted import Entry
+from ..lists.pasted import ListEntry
 from ..model.identifiers import Ids
 from ..model.job import find_most_informative_failure
 from ..model.paper import Attempt, Document, Paper, StoredPaper, Version, find_answered_routes
@@ -48,7 +48,7 @@ from ..model.verdicts import TextCopy
 from ..model.versions import OTHER_VERSION, infer_requested_version, is_request_satisfied
 from ..readers.reader_processes import read_and_judge_in_child
 from ..search.resolve import Resolution, resolve_entries
-from ..shelf import get_body, is_identified_by_name_only
+from ..shelf import is_identified_by_name_only, strip_header
 from ..shelf.ledger import Ledger
 from .lanes import BY_PUBLISHER, Lane, Lanes, Outages
 from .run_status import Progress, StatusReporter
@@ -99,7 +99,7 @@ def run_harvest(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> I
                 break
     finally:
         harvest.stop()
-    ledger.record_waits(())
+    ledger.record_site_waits(())
     if not ledger.read_job().counts.pending:
         ledger.record_job_end()
     yield Progress(ledger.read_job())
@@ -127,9 +127,9 @@ class _Run:
 
     def start(self) -> None:
         """Queue the pending papers, and start the lanes."""
-        self.ledger.record_waits(())
-        self.ledger.record_cancelled("")
-        for number in self.ledger.list_pending():
+        self.ledger.record_site_waits(())
+        self.ledger.record_cancellation("")
+        for number in self.ledger.list_pending_papers():
             self.lanes.put(_LOOK_UP, number)
         self.lanes.start()
 
@@ -156,12 +156,12 @@ class _Run:
         known: dict[int, Paper] = {}
         wanted: dict[Ids, list[int]] = {}
         rows = self.ledger.read_requests(numbers)
-        absent = self.ladder.shelf.find_absent(ids for ids, *_ in rows.values())
+        absent = self.ladder.shelf.find_papers_without_text(ids for ids, *_ in rows.values())
         for number, (ids, asked, round_) in rows.items():
             self.outages.clear_deferred(number)
             with self._isolate_errors(number):
                 self._remember_wanted_version(number, asked)
-                paper = self.ledger.get_paper(number)
+                paper = self.ledger.get_paper_record(number)
                 if paper and paper.recorded_by:  # an interrupted run had got this far
                     stored = self.ladder.shelf.find_text(paper.ids)
                     if stored and not is_identified_by_name_only(stored):
@@ -205,7 +205,7 @@ class _Run:
             self.outages.record_answer(_LOOK_UP, "")
         outcomes = {number: found[ids] for ids, same in wanted.items() for number in same}
         papers = {n: one for n, one in sorted(outcomes.items()) if isinstance(one, Paper)}
-        merged = self.ledger.record_papers(papers)
+        merged = self.ledger.store_paper_records(papers)
         for ids, same in wanted.items():
             for number in same:
                 if isinstance(outcome := outcomes[number], PaperError):
@@ -216,7 +216,7 @@ class _Run:
     def _begin_climbs(self, papers: Mapping[int, Paper]) -> None:
         """File the abstracts, long before the slowest site answers; then queue the papers."""
         shelf = self.ladder.shelf
-        absent = shelf.find_absent(paper.ids for paper in papers.values())
+        absent = shelf.find_papers_without_text(paper.ids for paper in papers.values())
         climbs: dict[int, Climb] = {}
         for number, paper in papers.items():
             texts = [] if paper.ids in absent else shelf.find_texts(paper.ids)
@@ -253,7 +253,7 @@ class _Run:
         paper = action.stored.paper if isinstance(action, Serve) else climb.paper
         if isinstance(action, Fail):
             self.ledger.record_failure(number, _explain_error(action.error), str(action.error))
-        elif self.ledger.record_paper(number, paper) is None:
+        elif self.ledger.store_paper_record(number, paper) is None:
             self._advance(number, climb)
 
     def _remember_wanted_version(self, number: int, asked: str) -> None:
@@ -341,7 +341,7 @@ class _Run:
 
     def _get_paper(self, number: int) -> Paper:
         """Return a paper's record from the ledger, or an empty record."""
-        return self.ledger.get_paper(number) or Paper(Ids())
+        return self.ledger.get_paper_record(number) or Paper(Ids())
 
     def _ask_rung(self, rung: Rung, numbers: Sequence[int]) -> None:
         """Ask one rung for papers that still lack a text, unless the rung is unavailable."""
@@ -515,12 +515,12 @@ class _Run:
         """Return the text that is now on the shelf: another process may have found it meanwhile."""
         shelf = self.ladder.shelf
         try:
-            return stored, get_body(shelf.read_text(stored))
+            return stored, strip_header(shelf.read_text(stored))
         except StoreFailed:
             if Path(stored.path).exists():
                 raise
         if there := shelf.find_text(stored.paper.ids, stored.version):
-            return there, get_body(shelf.read_text(there))
+            return there, strip_header(shelf.read_text(there))
         msg = f"The file of {stored.paper.ids} was removed during the harvest."
         raise Unreachable(msg, "Run the harvest again.")
 
@@ -605,7 +605,9 @@ def identify_papers(
     asked = ledger.read_requests(numbers)
     for again in (False, True):
         chosen = [number for number, (*_, round_) in asked.items() if bool(round_) is again]
-        entries = (Entry(asked[number][1], Ids(), ledger.get_paper(number)) for number in chosen)
+        entries = (
+            ListEntry(asked[number][1], Ids(), ledger.get_paper_record(number)) for number in chosen
+        )
         yield from zip(
             chosen, resolve_entries(entries, ladder.web, ladder.sources, anew=again), strict=True
         )

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..download.ladder import Ladder
-from ..lists.pasted import Entry
+from ..lists.pasted import ListEntry
 from ..model.identifiers import Ids
 from ..model.job import Harvested
 from ..reports import (
@@ -70,7 +70,7 @@ def open_lock_job(lock: CorpusLock, ladder: Ladder) -> Ledger:
     BadRequest
         The lock lists no papers.
     """
-    entries = [Entry(_get_requested_identifier(paper), paper.ids) for paper in lock.papers]
+    entries = [ListEntry(_get_requested_identifier(paper), paper.ids) for paper in lock.papers]
     about = one_line(lock.query)[:_MAX_TITLE_CHARS] or f"{len(entries):,} papers"
     return open_list_job(entries, f"{about} as of {one_line(lock.made_at)[:10]}", ladder)
 

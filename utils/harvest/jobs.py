@@ -25,17 +25,17 @@ from ..citations import iterate_bibtex_entries, iterate_ris_records
 from ..command_line import command_line
 from ..download.ladder import Ladder
 from ..errors import BadRequest, NothingFound, StoreFailed
-from ..lists.pasted import Entry, build_no_identifier_error, merge_duplicate_entries
+from ..lists.pasted import ListEntry, build_no_identifier_error, merge_duplicate_entries
 from ..model.identifiers import Ids
 from ..model.job import HARVESTED_COLUMNS, Coverage, Harvested, Job, JobSearch, PaperSelection
 from ..model.paper import Paper, StoredPaper, Verdict, format_timestamp, utc_now
 from ..model.tabular import ResultList, Table, TabularResult
 from ..model.versions import UNPUBLISHED_VERSIONS
-from ..search.pubmed.search import EveryHit, find_every_pmid
-from ..shelf import Shelf, get_body
+from ..search.pubmed.search import AllHits, find_every_pmid
+from ..shelf import Shelf, strip_header
 from ..shelf.ledger import Ledger
 from ..shelf.ledger_file import get_ledgers_folder
-from ..shelf.paper_file import list_forms
+from ..shelf.paper_file import list_form_names
 from ..sources import Query
 from ..system.keyword_options import accept_former_options, reject_wrong_options
 from ..system.nearest import suggest_nearest_name
@@ -60,7 +60,7 @@ _MIN_TITLE_WORDS = 4  # title words that identify a citation without identifier
 RIS, BIBTEX = "references.ris", "references.bib"
 _PAGE = 500
 PapersWithFiles = Callable[[], Iterator[tuple[Paper, str]]]
-RequestedPapers = Iterable["str | int | Ids | Entry"]
+RequestedPapers = Iterable["str | int | Ids | ListEntry"]
 
 
 @reject_wrong_options()
@@ -161,13 +161,13 @@ class Harvest(TabularResult):
     def _reopen_missing_files(self) -> None:
         """Reopen papers whose files are gone from the shelf: the files decide, not the entries."""
         folder = self.ladder.shelf.folder
-        files = self.ledger.list_files().items()
+        files = self.ledger.list_paper_files().items()
         lost = [
             (number, file)
             for number, file in files
-            if not any((folder / form).is_file() for form in list_forms(file))
+            if not any((folder / form).is_file() for form in list_form_names(file))
         ]
-        if reopened := sum(self.ledger.reopen_if_lost(number, file) for number, file in lost):
+        if reopened := sum(self.ledger.reopen_paper_if_lost(number, file) for number, file in lost):
             log.warning("%d files of this harvest are gone; their papers are open again.", reopened)
 
     def _reopen_unanswered(self, *, by_hand: bool = False) -> int:
@@ -175,8 +175,8 @@ class Harvest(TabularResult):
         if self.ladder.web.settings.papers_offline:
             return 0
         if by_hand:
-            return self.ledger.reopen_unanswered()
-        return self.ledger.reopen_unanswered(format_timestamp(time.time() - _REASK_AFTER_S))
+            return self.ledger.reopen_unanswered_papers()
+        return self.ledger.reopen_unanswered_papers(format_timestamp(time.time() - _REASK_AFTER_S))
 
     def retry(self, which: str) -> int:
         """Reopen papers by outcome (``failed``, ``abstract``, ``record``, …); return their count.
@@ -193,14 +193,14 @@ class Harvest(TabularResult):
         """
         words = parse_outcomes(which)
         with self.ledger.exclusive_lock():
-            return sum(self.ledger.reopen_by_outcome(word) for word in words)
+            return sum(self.ledger.reopen_papers_by_outcome(word) for word in words)
 
     def cancel(self) -> None:
         """Ask the process that runs the job to stop soon; the job can be resumed later.
 
         Finished papers stay finished.
         """
-        self.ledger.record_cancelled(utc_now())
+        self.ledger.record_cancellation(utc_now())
 
     @accept_former_options(drawings="draw")
     def report(self, draw: Iterable[str] = ()) -> Path:
@@ -293,7 +293,9 @@ def harvest(  # noqa: PLR0913 - the options of a harvest
     return meant
 
 
-def _to_entries(papers: RequestedPapers | Mapping[str, RequestedPapers]) -> dict[str, list[Entry]]:
+def _to_entries(
+    papers: RequestedPapers | Mapping[str, RequestedPapers],
+) -> dict[str, list[ListEntry]]:
     """Return the requested papers by the names of the lists.
 
     Raises
@@ -328,14 +330,14 @@ def find_lists_path(
     return get_list_path(merge_duplicate_entries(entries).papers, title, ladder)
 
 
-def to_entry(paper: str | int | Ids | Entry) -> Entry:
+def to_entry(paper: str | int | Ids | ListEntry) -> ListEntry:
     """Return a paper's entry in a list: as given, or made from its identifier.
 
     A text that is not an identifier becomes an entry without identifiers, which fails on its own.
     """
-    if isinstance(paper, Entry):
+    if isinstance(paper, ListEntry):
         return paper
-    return Entry(str(paper), paper if isinstance(paper, Ids) else Ids.maybe(str(paper)))
+    return ListEntry(str(paper), paper if isinstance(paper, Ids) else Ids.maybe(str(paper)))
 
 
 def parse_outcomes(which: str) -> list[str]:
@@ -370,7 +372,7 @@ def open_query_job(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
     """
     dates = (query.min_date, query.max_date, query.date_type)
     path = _job_path(ladder, query.text, [query.text, *dates, *query.publication_types])
-    ledger = Ledger.open_sound(path)
+    ledger = Ledger.open_if_undamaged(path)
     if ledger and not ledger.read_job().ended_at and not _wants_more(ledger.read_job(), most):
         return ledger
     found = find_every_pmid(query, ladder.web)
@@ -399,14 +401,14 @@ def open_query_job(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
     return Ledger.create(path, job, entries)
 
 
-def _record_pubmed_search(query: Query, found: EveryHit) -> JobSearch:
+def _record_pubmed_search(query: Query, found: AllHits) -> JobSearch:
     """Return the record of a PubMed search."""
     hits = found.total
     return JobSearch("pubmed", "PubMed", query.text, found.effective_query, hits, hits, utc_now())
 
 
 def _add_new_hits(
-    ledger: Ledger, query: Query, found: EveryHit, hits: Iterable[tuple[str, Ids]], most: int
+    ledger: Ledger, query: Query, found: AllHits, hits: Iterable[tuple[str, Ids]], most: int
 ) -> None:
     """Add the new hits of a query to its job, up to the limit."""
     taken = _count_taken_hits(ledger.read_job())
@@ -415,12 +417,12 @@ def _add_new_hits(
         hits = islice((hit for hit in hits if hit[0] not in known), max(0, most - taken))
     entries = list(hits)
     notes = _limit_notes(found, taken + len(entries), most)
-    ledger.add_hits(
+    ledger.add_search_hits(
         entries, found.total, notes=notes, searches=(_record_pubmed_search(query, found),)
     )
 
 
-def _limit_notes(found: EveryHit, taken: int, most: int) -> list[str]:
+def _limit_notes(found: AllHits, taken: int, most: int) -> list[str]:
     """Return notes about the hits for a reviewer; complete once all pages were read."""
     notes = list(found.warnings)
     if most and taken < found.total:
@@ -439,7 +441,9 @@ def _wants_more(job: Job, most: int) -> bool:
     return limited and (not most or most > _count_taken_hits(job))
 
 
-def open_list_job(entries: Iterable[Entry], title: str, ladder: Ladder, *, most: int = 0) -> Ledger:
+def open_list_job(
+    entries: Iterable[ListEntry], title: str, ladder: Ladder, *, most: int = 0
+) -> Ledger:
     """Return the job that fetches the papers of a list, without duplicates.
 
     Raises
@@ -453,7 +457,7 @@ def open_list_job(entries: Iterable[Entry], title: str, ladder: Ladder, *, most:
     if not papers:
         raise BadRequest("No paper was requested.", "Give a query, identifiers or a file of them.")
     path = get_list_path(papers, title, ladder)
-    if ledger := Ledger.open_sound(path):
+    if ledger := Ledger.open_if_undamaged(path):
         return ledger
     notes = list(once.contradictions)
     if len(papers) < len(once.papers):
@@ -474,14 +478,14 @@ def open_list_job(entries: Iterable[Entry], title: str, ladder: Ladder, *, most:
     return Ledger.create(path, job, papers)
 
 
-def get_list_path(papers: Iterable[Entry], title: str, ladder: Ladder) -> Path:
+def get_list_path(papers: Iterable[ListEntry], title: str, ladder: Ladder) -> Path:
     """Return the path of a list's ledger, which need not exist."""
     return _job_path(ladder, title, sorted(e.ids.key if e.ids else e.asked for e in papers))
 
 
 def open_searches_job(
     wanted: Sequence[SiteQuery],
-    lists: Mapping[str, Sequence[Entry]],
+    lists: Mapping[str, Sequence[ListEntry]],
     ladder: Ladder,
     *,
     title: str = "",
@@ -498,7 +502,7 @@ def open_searches_job(
     """
     title = title or ", ".join(dict.fromkeys([*(one.asked for one in wanted), *lists]))
     path = _job_path(ladder, title, _searches_signature(wanted, lists))
-    ledger = Ledger.open_sound(path)
+    ledger = Ledger.open_if_undamaged(path)
     if ledger and not ledger.read_job().ended_at and not _wants_more(ledger.read_job(), most):
         return ledger
     rows = list(ledger.read_outcomes()) if ledger else []
@@ -513,7 +517,7 @@ def open_searches_job(
         notes.append(f"{_LIMIT_NOTE_PREFIX}{got:,} of {all_:,} papers were requested.")
     if ledger:
         known = max(0, taken - len(rows) - len(unknown))
-        ledger.add_hits(fresh, taken, notes=notes, searches=found.searches, duplicates=known)
+        ledger.add_search_hits(fresh, taken, notes=notes, searches=found.searches, duplicates=known)
         return ledger
     if not fresh:
         msg = "None of these searches found a paper."
@@ -540,7 +544,7 @@ def _build_job(
 
 
 def _searches_signature(
-    wanted: Sequence[SiteQuery], lists: Mapping[str, Sequence[Entry]]
+    wanted: Sequence[SiteQuery], lists: Mapping[str, Sequence[ListEntry]]
 ) -> list[str]:
     """Return queries and entries in sorted order, so that their order does not change the job."""
     queries = [
@@ -607,12 +611,12 @@ class Ledgers:
 
     def record_arrival(self, stored: StoredPaper) -> tuple[str, ...]:
         """Record a new text in the harvests that lacked the text; return the names of the jobs."""
-        text = get_body(self.ladder.shelf.read_text(stored))
+        text = strip_header(self.ladder.shelf.read_text(stored))
         sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
         changed = []
         for ledger in self.all:
             numbers = {
-                *ledger.find_numbers(stored.paper.ids),
+                *ledger.find_paper_numbers(stored.paper.ids),
                 *_find_cited_in_words(ledger, stored.paper),
             }
             if sum(ledger.record_manual_text(number, stored, sha256) for number in sorted(numbers)):
@@ -626,8 +630,8 @@ class Ledgers:
         changed = []
         file = stored.path.replace("\\", "/").rpartition("/")[2]
         for ledger in self.all:
-            numbers = ledger.find_numbers(stored.paper.ids)
-            if sum(ledger.reopen_if_lost(number, file) for number in numbers):
+            numbers = ledger.find_paper_numbers(stored.paper.ids)
+            if sum(ledger.reopen_paper_if_lost(number, file) for number in numbers):
                 changed.append(ledger.path.stem)
             if numbers:
                 self._touched[ledger.path.stem] = ledger
@@ -653,7 +657,9 @@ def _find_cited_in_words(ledger: Ledger, paper: Paper) -> list[int]:
     if count_distinctive_words(paper.title) < _MIN_TITLE_WORDS:
         return []
     return [
-        n for n, asked in ledger.list_unidentified() if title in " ".join(split_title_words(asked))
+        n
+        for n, asked in ledger.list_unidentified_papers()
+        if title in " ".join(split_title_words(asked))
     ]
 
 

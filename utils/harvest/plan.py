@@ -24,12 +24,12 @@ from ..command_line import command_line
 from ..download.ladder import Ladder
 from ..download.records import look_up
 from ..errors import NotAvailable, NothingFound, PaperError, Unreachable
-from ..lists.pasted import Entry
+from ..lists.pasted import ListEntry
 from ..media import is_image_name, pick_best_formats, read_stored_objects
 from ..model.identifiers import Ids
 from ..model.paper import ObjectKind, Paper
 from ..model.versions import infer_requested_version, is_request_satisfied
-from ..search.pubmed.search import count_by_filter, search
+from ..search.pubmed.search import count_by_filter, search_pubmed
 from ..sources import Query, Source
 from ..sources.pmc import list_media_sizes
 from .searches import SiteQuery, collect_papers
@@ -146,7 +146,7 @@ def plan_query(query: Query, ladder: Ladder, *, most: int = 0) -> Plan:
 
 def plan_searches(
     wanted: Sequence[SiteQuery],
-    lists: Mapping[str, Sequence[Entry]],
+    lists: Mapping[str, Sequence[ListEntry]],
     ladder: Ladder,
     *,
     most: int = 0,
@@ -166,7 +166,7 @@ def plan_searches(
     return replace(plan, notes=(merged, *found.notes, *plan.notes))
 
 
-def plan_list(entries: Sequence[Entry], ladder: Ladder) -> Plan:
+def plan_list(entries: Sequence[ListEntry], ladder: Ladder) -> Plan:
     """Return the plan for a list: the papers missing from the shelf, estimated from a sample.
 
     Raises
@@ -209,7 +209,7 @@ def _describe_sample(missing: int, asked: int, known: int, silent: int, nameless
     return notes
 
 
-def _extrapolate(missing: Sequence[Entry], papers: Sequence[Paper], asked: int) -> _PaperCounts:
+def _extrapolate(missing: Sequence[ListEntry], papers: Sequence[Paper], asked: int) -> _PaperCounts:
     """Extrapolate to all papers from the sample *asked*, of which *papers* are known."""
     part = len(missing) / asked if asked else 0.0
     in_pmc, abstracts, preprints = (
@@ -234,7 +234,7 @@ def _extrapolate(missing: Sequence[Entry], papers: Sequence[Paper], asked: int) 
     )
 
 
-def _is_held(entry: Entry, ladder: Ladder) -> bool:
+def _is_held(entry: ListEntry, ladder: Ladder) -> bool:
     """Return whether the requested version of a paper is on the shelf."""
     wants = infer_requested_version(Ids.maybe(entry.asked))
     held = ladder.shelf.find_text(entry.ids, wants)
@@ -251,7 +251,7 @@ def _measure_doi_shares(papers: Sequence[Paper]) -> tuple[float, float]:
     return named / len(dois), max(publishers.values()) / named
 
 
-def _count_identifier_kinds(entries: Sequence[Entry]) -> dict[str, int]:
+def _count_identifier_kinds(entries: Sequence[ListEntry]) -> dict[str, int]:
     """Return how many papers of a list are looked up by each kind of identifier."""
     ids = [entry.ids for entry in entries]
     return {
@@ -439,7 +439,7 @@ class _PaperFiles:
 def estimate_media_space(
     papers: int,
     kinds: Sequence[ObjectKind],
-    entries: Sequence[Entry],
+    entries: Sequence[ListEntry],
     queries: Sequence[Query],
     ladder: Ladder,
 ) -> MediaSpace:
@@ -476,7 +476,7 @@ def _files_on_shelf(folder: Path, kinds: Sequence[ObjectKind]) -> Iterator[_Pape
 
 
 def _sample_pmcids(
-    entries: Sequence[Entry], queries: Sequence[Query], ladder: Ladder
+    entries: Sequence[ListEntry], queries: Sequence[Query], ladder: Ladder
 ) -> Iterable[str]:
     """Return PMCIDs of a sample of the papers: spread over a list, or the newest of a query."""
     named = [entry for entry in entries if entry.ids]
@@ -486,7 +486,7 @@ def _sample_pmcids(
     papers = [one for one in found if isinstance(one, Paper)]
     for query in queries if not papers else ():
         asked = replace(query, text=f"({query.text}) AND {_IN_PMC}", max_results=_ENOUGH_PAPERS)
-        papers += search(asked, ladder.web, ladder.sources).papers
+        papers += search_pubmed(asked, ladder.web, ladder.sources).papers
     return islice((one.ids.pmcid for one in papers if one.ids.pmcid), _ENOUGH_PAPERS)
 
 

@@ -63,7 +63,7 @@ class StatusReporter:
         slow = self._find_slow_site(progress)
         if (*out, *slow) != self._published:
             self._published = (*out, *slow)
-            self._ledger.record_waits(self._published)
+            self._ledger.record_site_waits(self._published)
         parked = bool(progress.later and not progress.waiting and later[1] > _MIN_REPORTED_WAIT_S)
         job = replace(job, waits=self._published)
         return replace(progress, job=job, only_waits=bool(slow) or parked)

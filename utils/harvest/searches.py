@@ -15,7 +15,7 @@ from ..download.records import fetch_records
 from ..errors import BadRequest, Unreachable
 from ..http import Web
 from ..lists.described import parsed_paper_to_entry
-from ..lists.pasted import Entry, merge_duplicate_entries
+from ..lists.pasted import ListEntry, merge_duplicate_entries
 from ..model.identifiers import Ids
 from ..model.job import JobSearch
 from ..model.paper import Paper, SearchResult, utc_now
@@ -57,7 +57,7 @@ class CollectedPapers:
         Optional searches without an answer: position and reason.
     """
 
-    papers: tuple[Entry, ...]
+    papers: tuple[ListEntry, ...]
     searches: tuple[JobSearch, ...]
     duplicates: int
     notes: tuple[str, ...]
@@ -112,7 +112,7 @@ def _to_site_query(
 
 def collect_papers(
     wanted: Sequence[SiteQuery],
-    lists: Mapping[str, Sequence[Entry]],
+    lists: Mapping[str, Sequence[ListEntry]],
     ladder: Ladder,
     known: Sequence[Paper] = (),
     *,
@@ -147,7 +147,7 @@ class _PaperCollector:
     """The collected records in their order of arrival, each with its paper if known."""
 
     ladder: Ladder
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[ListEntry] = field(default_factory=list)
     papers: list[Paper | None] = field(default_factory=list)
     searches: list[JobSearch] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -177,7 +177,7 @@ class _PaperCollector:
         found = find_every_pmid(wanted.query, self.ladder.web)
         for page in found.pages:
             for pmid in page:
-                self._append_record(Entry(f"PMID {pmid}", Ids(pmid=pmid)), None)
+                self._append_record(ListEntry(f"PMID {pmid}", Ids(pmid=pmid)), None)
         self.notes += [f"PubMed: {warning}" for warning in found.warnings]
         return found.total, found.effective_query
 
@@ -193,14 +193,14 @@ class _PaperCollector:
         self.notes += [f"{wanted.source.title}: {warning}" for warning in warnings]
         return hits, understood
 
-    def add_list(self, name: str, entries: Sequence[Entry]) -> None:
+    def add_list(self, name: str, entries: Sequence[ListEntry]) -> None:
         """Add the entries of one list."""
         for entry in entries:
             self._append_record(entry, entry.paper)
         taken = len(entries)
         self.searches.append(JobSearch("", name, "", "", taken, taken, searched_at=utc_now()))
 
-    def _append_record(self, entry: Entry, paper: Paper | None) -> None:
+    def _append_record(self, entry: ListEntry, paper: Paper | None) -> None:
         """Append a record and its paper."""
         self.entries.append(entry)
         self.papers.append(paper and _strip_prose(paper))
@@ -223,12 +223,12 @@ class _PaperCollector:
             once.papers, tuple(self.searches), duplicates, tuple(dict.fromkeys(notes))
         )
 
-    def _merge_group(self, names: Sequence[Ids], first: int) -> Entry:
+    def _merge_group(self, names: Sequence[Ids], first: int) -> ListEntry:
         """Return the first entry of a group, with the identifiers of the whole group."""
         asked, ids, paper, *_ = self.entries[first]
         for more in names:
             ids |= more
-        return Entry(asked, ids, None if ids else paper)
+        return ListEntry(asked, ids, None if ids else paper)
 
     def _look_up_bare_identifiers(self) -> None:
         """Look up the records of bare identifiers, as far as the sources answer."""

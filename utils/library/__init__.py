@@ -37,7 +37,7 @@ from .zotero import Zotero
 
 if TYPE_CHECKING:
     from ..corpus import Corpus
-    from ..curation.health_check import Check as HealthCheck
+    from ..curation.health_check import HealthCheck as HealthCheck
     from ..curation.reading import Reading
     from ..curation.verification import Verification
     from ..curation.watches import Watches
@@ -55,9 +55,9 @@ if TYPE_CHECKING:
     from ..mirror import Mirror
     from ..mirror.search import MirrorPassages
     from ..model.paper import SearchResult
-    from ..search.search import Gathered
+    from ..search.search import MergedSearch
     from ..shelf import Shelf
-    from ..shelf.listing import ListFilters
+    from ..shelf.listing import ListingOptions
     from ..sources import Query, QueryOptions
 
 _SHELF_MAX_BYTES = 400
@@ -249,12 +249,12 @@ class Library:
     def search(self, query: str, **options: Unpack[QueryOptions]) -> SearchResult:
         """Search PubMed; options are the fields of `..sources.Query`, such as ``max_results``.
 
-        See `..search.pubmed.search.search`.
+        See `..search.pubmed.search.search_pubmed`.
         """
-        from ..search.pubmed.search import search
+        from ..search.pubmed.search import search_pubmed
         from ..sources import SOURCES, Query
 
-        return search(Query(query, **options), self.web, SOURCES)
+        return search_pubmed(Query(query, **options), self.web, SOURCES)
 
     @accept_former_options(
         among="sources", longest_s="wait_s", start_year="min_date", end_year="max_date"
@@ -270,7 +270,7 @@ class Library:
         author: str = "",
         sort_by: str = "relevance",
         wait_s: float = 14.0,
-    ) -> Gathered:
+    ) -> MergedSearch:
         """Search PubMed, Europe PMC, arXiv and Semantic Scholar side by side, each paper once.
 
         See `..search.search.search_papers`.
@@ -310,7 +310,7 @@ class Library:
             self.shelf.resolve_copy_path(output_path)  # refused before anything is asked for
         done = download(request, self.ladder)
         if output_path:
-            copy = self.shelf.copy_to(done.stored, output_path)
+            copy = self.shelf.copy_text_to(done.stored, output_path)
             return replace(done, file_path=str(copy))
         return done
 
@@ -381,9 +381,9 @@ class Library:
 
         What only a mirror of PMC has is taken from there onto the shelf.
         """
-        from ..curation.reading import find_stored
+        from ..curation.reading import find_stored_paper
 
-        return find_or_take_from_mirror(self, paper, find_stored)
+        return find_or_take_from_mirror(self, paper, find_stored_paper)
 
     @accept_former_options(year_from="min_date", year_to="max_date")
     def list_papers(
@@ -392,12 +392,12 @@ class Library:
         job_id: str = "",
         start: int = 0,
         max_results: int = 20,
-        **filters: Unpack[ListFilters],
+        **filters: Unpack[ListingOptions],
     ) -> tuple[int, ResultList[StoredPaper]]:
         """Return how many papers fit, and a page of them; see `..shelf.Shelf.list_papers`.
 
         ``job_id`` names a harvest: only its papers. The filters are those of
-        `..shelf.listing.ListFilters`: ``text``, ``kind``, ``min_date``, ``has_pdf`` and others.
+        `..shelf.listing.ListingOptions`: ``text``, ``kind``, ``min_date``, ``has_pdf`` and others.
         """
         among = collect_names(self, job_id) if job_id else None
         total, papers = self.shelf.list_papers(
@@ -415,12 +415,12 @@ class Library:
         fetch: bool = True,
         max_bytes: int = 500_000_000,
     ) -> PaperObjects:
-        """Fetch a paper's figures, tables and supplementary files; see `..media.gather_objects`."""
-        from ..media import gather_objects
+        """Return a paper's figures, tables and files, and fetch the missing files."""
+        from ..media import collect_objects
 
         stored = self.find(paper)
         found = (stored, self.shelf, self.web, kinds)
-        return gather_objects(*found, only=only, fetch=fetch, most_bytes=max_bytes)
+        return collect_objects(*found, only=only, fetch=fetch, most_bytes=max_bytes)
 
     @accept_former_options(lists="references")
     def check(
@@ -516,12 +516,12 @@ class Library:
         BadRequest
             The identifier or record is invalid.
         """
-        from ..curation.verification import Pair, read_pairs, verify_files
+        from ..curation.verification import FileAndRecord, read_verification_list, verify_files
 
         if pairs:
-            return verify_files(read_pairs(Path(pairs)))
+            return verify_files(read_verification_list(Path(pairs)))
         compared = _find_paper_to_compare(self.shelf, paper, record)
-        return verify_files([Pair(str(file), Path(file), compared) for file in files])
+        return verify_files([FileAndRecord(str(file), Path(file), compared) for file in files])
 
     def doctor(self) -> list[HealthCheck]:
         """Check this installation; see `..curation.health_check.check_installation`."""

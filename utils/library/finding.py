@@ -16,7 +16,7 @@ from ..model.paper import Paper
 
 if TYPE_CHECKING:
     from ..harvest.jobs import RequestedPapers
-    from ..lists.pasted import Entry
+    from ..lists.pasted import ListEntry
     from ..model.paper import StoredPaper
     from ..shelf import Shelf
     from ..shelf.ledger import Ledger
@@ -60,7 +60,7 @@ def collect_names(library: Library, job_id: str) -> frozenset[str]:
     """Return every identifier of the papers of a harvest."""
     harvest = library.harvest(job_id=job_id)
     with closing(harvest.ledger):
-        return harvest.ledger.list_names()
+        return harvest.ledger.list_paper_identifiers()
 
 
 def yield_full_texts(library: Library, job_id: str) -> Iterator[StoredPaper]:
@@ -73,7 +73,7 @@ def yield_full_texts(library: Library, job_id: str) -> Iterator[StoredPaper]:
         if rows
         else (file for _, file in list_shelf_papers(library.shelf))
     )
-    found = (library.shelf.find_by_file(file) for file in files if file)
+    found = (library.shelf.find_paper_by_file(file) for file in files if file)
     return (stored for stored in found if stored and stored.kind == "full_text")
 
 
@@ -143,7 +143,7 @@ def _read_ledger(ledger: Ledger) -> HarvestedList:
         )
 
 
-def _find_listed(entries: Iterable[Entry], shelf: Shelf) -> Iterator[Harvested]:
+def _find_listed(entries: Iterable[ListEntry], shelf: Shelf) -> Iterator[Harvested]:
     """Yield the papers of a list that was not harvested, each once, as the shelf has them."""
     seen: set[str] = set()
     for number, entry in enumerate(entries, 1):

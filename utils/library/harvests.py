@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..harvest.corpus_lock import CorpusComparison
     from ..harvest.jobs import Harvest
     from ..harvest.plan import MediaSpace, PdfLoad, Plan
-    from ..lists.pasted import Entry
+    from ..lists.pasted import ListEntry
     from ..mirror import Mirror
     from ..model.paper import ObjectKind
     from ..reports import CorpusLock
@@ -44,7 +44,7 @@ class Harvests(Namespace):
 
     def plan(
         self,
-        papers: Iterable[Entry] | Mapping[str, Sequence[Entry]] = (),
+        papers: Iterable[ListEntry] | Mapping[str, Sequence[ListEntry]] = (),
         *,
         query: str | Query | Sequence[str | Query] = "",
         sources: Sequence[str] = (),
@@ -119,7 +119,7 @@ class Harvests(Namespace):
         self,
         plan: Plan,
         kinds: Sequence[ObjectKind],
-        papers: Iterable[Entry] = (),
+        papers: Iterable[ListEntry] = (),
         *,
         query: Sequence[Query] = (),
     ) -> MediaSpace:

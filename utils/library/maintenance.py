@@ -12,7 +12,7 @@ from .namespace import Namespace
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..curation.audit import Audit, Decision, Renewal
+    from ..curation.audit import Audit, Decision, RereadText
     from ..curation.conversion import FormChange
     from ..curation.folder_adoption import FolderAdoption
     from ..curation.inbox import InboxResult
@@ -32,9 +32,9 @@ class Upkeep(Namespace):
     def put_in_inbox(self, name: str, body: bytes) -> Path:
         """Write a paper's file into the folder ``inbox/``, for `take_in`."""
         from ..curation.inbox import FOLDER
-        from ..curation.inbox_files import put_file
+        from ..curation.inbox_files import write_inbox_file
 
-        return put_file(self._library.shelf.folder / FOLDER, name, body)
+        return write_inbox_file(self._library.shelf.folder / FOLDER, name, body)
 
     def take_in(self, *, accept: str = "", folder: str | Path = "") -> Iterator[InboxResult]:
         """File the papers in the folder ``inbox/``; see `..curation.inbox.file_inbox`.
@@ -42,11 +42,11 @@ class Upkeep(Namespace):
         Papers that are asked for are copied from *folder*; see `..curation.inbox_watch`.
         """
         from ..curation.inbox import file_inbox
-        from ..curation.inbox_watch import file_folder
+        from ..curation.inbox_watch import file_wanted_papers_of_folder
 
         yield from file_inbox(self._library.ladder, accept=accept)
         if folder:
-            yield from file_folder(self._library.ladder, folder)
+            yield from file_wanted_papers_of_folder(self._library.ladder, folder)
 
     def watch_inbox(
         self, *, accept: str = "", folder: str | Path = ""
@@ -92,21 +92,21 @@ class Upkeep(Namespace):
 
     def audit(self, papers: Iterable[str | int | Ids] = (), *, fix: bool = False) -> Audit:
         """Judge the shelf again; iterating over it does the work. See `..curation.audit`."""
-        from ..curation.audit import audit
+        from ..curation.audit import audit_texts
 
-        return audit(self._library.ladder, list(papers), fix=fix)
+        return audit_texts(self._library.ladder, list(papers), fix=fix)
 
     def keep(self, paper: str | int | Ids, decided: Decision, because: str) -> StoredPaper:
-        """Overrule the judges about one text, reversibly; see `..curation.audit.keep`."""
-        from ..curation.audit import keep
+        """Record your own verdict on one text; `undo_keep` restores that of the judges."""
+        from ..curation.audit import record_manual_verdict
 
-        return keep(self._library.ladder, paper, decided, because)
+        return record_manual_verdict(self._library.ladder, paper, decided, because)
 
     def undo_keep(self, paper: str | int | Ids) -> StoredPaper:
-        """Let the judges decide about a text again; see `..curation.audit.undo_keep`."""
-        from ..curation.audit import undo_keep
+        """Let the judges decide about a text again; see `..curation.audit.undo_manual_verdict`."""
+        from ..curation.audit import undo_manual_verdict
 
-        return undo_keep(self._library.ladder, paper)
+        return undo_manual_verdict(self._library.ladder, paper)
 
     def annotate(
         self, paper: str | int | Ids, *, tags: Sequence[str] | None = None, note: str | None = None
@@ -157,11 +157,11 @@ class Upkeep(Namespace):
         """Make the catalogue and ``index.csv`` again from the files alone."""
         return self._library.shelf.rebuild_catalogue()
 
-    def reextract(self, *, everything: bool = False) -> Iterator[Renewal]:
-        """Read the kept bytes again with today's readers; see `..curation.audit.renew_texts`."""
-        from ..curation.audit import renew_texts
+    def reextract(self, *, everything: bool = False) -> Iterator[RereadText]:
+        """Read the kept bytes again with today's readers; see `..curation.audit.reread_texts`."""
+        from ..curation.audit import reread_texts
 
-        return renew_texts(self._library.shelf, everything=everything)
+        return reread_texts(self._library.shelf, everything=everything)
 
     def convert(self, form: Form, *, dry_run: bool = False) -> Iterator[FormChange]:
         """Change the form of all texts; iterating does the work. See `..curation.conversion`."""

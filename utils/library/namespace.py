@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _ROOT = (__package__ or "").rpartition(".")[0]
 OPTION_TYPES = {
     "QueryOptions": f"{_ROOT}.sources",
-    "ListFilters": f"{_ROOT}.shelf.listing",
+    "ListingOptions": f"{_ROOT}.shelf.listing",
 }
 """The modules of the typed dictionaries that methods of a library take as options."""
 

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from ..download.records import Converted
     from ..entrez.article_text import ArticleText
     from ..model.paper import Paper, SearchResult
-    from ..search.pubmed.citation_matching import Match
-    from ..search.pubmed.details import Details, Level
-    from ..search.pubmed.relationships import Relations, Relationship
+    from ..search.pubmed.citation_matching import CitationMatch
+    from ..search.pubmed.details import DetailedRecords, Level
+    from ..search.pubmed.relationships import RelatedPapers, Relationship
     from ..search.pubmed.search import ArticleSearch
-    from ..search.pubmed.vocabulary import Heading, Spelling
+    from ..search.pubmed.vocabulary import MeshHeading, QuerySpelling
     from ..sources import QueryOptions
     from ..sources.semantic_scholar import ScholarPage, ScholarPaper
 
@@ -51,7 +51,9 @@ class PubMed(Namespace):
         return fetch_paper(pmid, self._library.web)
 
     @accept_former_options(level="detail_level")
-    def details(self, pmids: Iterable[str | int], detail_level: Level = "abstract_plus") -> Details:
+    def details(
+        self, pmids: Iterable[str | int], detail_level: Level = "abstract_plus"
+    ) -> DetailedRecords:
         """Return PubMed's records of many papers; see `..search.pubmed.details.fetch_details`."""
         from ..search.pubmed.details import fetch_details
 
@@ -60,12 +62,14 @@ class PubMed(Namespace):
     @accept_former_options(most="max_results")
     def related(
         self, pmid: str | int, kind: Relationship, max_results: int = 5, *, start: int = 0
-    ) -> Relations:
+    ) -> RelatedPapers:
         """Find similar, citing and cited papers."""
         from ..search.pubmed.details import parse_pmid
-        from ..search.pubmed.relationships import find_related
+        from ..search.pubmed.relationships import find_related_papers
 
-        return find_related(parse_pmid(pmid), kind, max_results, self._library.web, start=start)
+        return find_related_papers(
+            parse_pmid(pmid), kind, max_results, self._library.web, start=start
+        )
 
     def article_text(
         self, paper: str, *, section: str = "", start: int = 0, max_chars: int = 8000
@@ -85,20 +89,20 @@ class PubMed(Namespace):
 
         return convert([str(one) for one in papers], self._library.web, SOURCES)
 
-    def match_citations(self, citations: Iterable[Mapping[str, str]]) -> list[Match]:
+    def match_citations(self, citations: Iterable[Mapping[str, str]]) -> list[CitationMatch]:
         """Find the PMIDs of printed references; see `..search.pubmed.citation_matching`."""
         from ..search.pubmed.citation_matching import match_citations
 
         return match_citations(list(citations), self._library.web)
 
-    def check_spelling(self, query: str) -> Spelling:
+    def check_spelling(self, query: str) -> QuerySpelling:
         """Return how PubMed would spell a query; see `..search.pubmed.vocabulary`."""
         from ..search.pubmed.vocabulary import check_spelling
 
         return check_spelling(query, self._library.web)
 
     @accept_former_options(text="query", most="max_results")
-    def look_up_mesh(self, query: str, max_results: int = 5) -> tuple[int, list[Heading]]:
+    def look_up_mesh(self, query: str, max_results: int = 5) -> tuple[int, list[MeshHeading]]:
         """Find MeSH headings with synonyms; see `..search.pubmed.vocabulary.look_up_mesh`."""
         from ..search.pubmed.vocabulary import look_up_mesh
 

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
     from ..curation.excerpts import Excerpt
     from ..curation.opening import Openable
-    from ..curation.places import Places
+    from ..curation.places import TextPlaces
     from ..download.pdfs import PdfOutcome
     from ..errors import PaperError
     from ..media import PaperObjects
     from ..model.paper import Section, StoredPaper
-    from ..shelf.listing import ListFilters
+    from ..shelf.listing import ListingOptions
 
 
 class Texts(Namespace):
@@ -53,7 +53,7 @@ class Texts(Namespace):
 
         return find_or_take_from_mirror(self._library, paper, list_sections)
 
-    def places(self, paper: str) -> Places:
+    def places(self, paper: str) -> TextPlaces:
         """Return the place of each paragraph; see `..curation.places.locate_blocks`."""
         from ..curation.places import locate_blocks
 
@@ -65,10 +65,10 @@ class Texts(Namespace):
         return pdf.path if pdf else None
 
     def locate(self, paper: str, what: Openable | Literal[""] = "") -> str:
-        """Return the path or address to open; see `..curation.opening.find_openable`."""
-        from ..curation.opening import find_openable
+        """Return the path or address to open; see `..curation.opening.find_path_or_address`."""
+        from ..curation.opening import find_path_or_address
 
-        return find_openable(paper, self._library.shelf, what)
+        return find_path_or_address(paper, self._library.shelf, what)
 
     def fetch_pdfs(
         self, papers: Iterable[str | StoredPaper] = (), *, job_id: str = ""
@@ -98,9 +98,9 @@ class Texts(Namespace):
         max_bytes: int = 500_000_000,
     ) -> Iterator[PaperObjects | tuple[StoredPaper, PaperError]]:
         """Fetch the objects of all full texts of a harvest, or of the shelf; see `..media`."""
-        from ..media import gather_objects_of_papers
+        from ..media import collect_objects_of_papers
 
-        return gather_objects_of_papers(
+        return collect_objects_of_papers(
             *(
                 yield_full_texts(self._library, job_id),
                 self._library.shelf,
@@ -136,13 +136,13 @@ class Texts(Namespace):
         )
 
     @accept_former_options(year_from="min_date", year_to="max_date")
-    def emptied_by(self, *, job_id: str = "", **filters: Unpack[ListFilters]) -> list[str]:
+    def emptied_by(self, *, job_id: str = "", **filters: Unpack[ListingOptions]) -> list[str]:
         """Return the filters of `list_papers` that fit no paper."""
-        from ..curation.listing import explain_empty
+        from ..curation.listing import explain_empty_listing
 
         among = collect_names(self._library, job_id) if job_id else None
         chosen = {
             name: value if isinstance(value, bool) else str(value)
             for name, value in filters.items()
         }
-        return explain_empty(self._library.shelf, chosen, among, job_id)
+        return explain_empty_listing(self._library.shelf, chosen, among, job_id)

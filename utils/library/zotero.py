@@ -12,14 +12,14 @@ from .namespace import Namespace
 
 if TYPE_CHECKING:
     from ..harvest.jobs import RequestedPapers
-    from ..lists.pasted import Entry
+    from ..lists.pasted import ListEntry
     from ..zotero.push import Attach, Push
 
 
 class Zotero(Namespace):
     """Papers from a Zotero library, and into it."""
 
-    def pull(self, collection: str = "", *, database: str | Path = "") -> ResultList[Entry]:
+    def pull(self, collection: str = "", *, database: str | Path = "") -> ResultList[ListEntry]:
         """Return the papers of a Zotero library or collection; see `..zotero.fetch_papers`.
 
         Parameters
@@ -29,12 +29,12 @@ class Zotero(Namespace):
         database : path, optional
             The file ``zotero.sqlite``, read instead of the running Zotero.
         """
-        from ..lists.pasted import Entry
+        from ..lists.pasted import ListEntry
         from ..zotero import fetch_papers
 
         file = Path(database) if database else None
         papers = fetch_papers(self._library.settings, collection, file)
-        entries = [Entry(str(one.ids) or one_line(one.title), one.ids, one) for one in papers]
+        entries = [ListEntry(str(one.ids) or one_line(one.title), one.ids, one) for one in papers]
         return ResultList(entries, tuple(papers[0].short_row()), _to_row)
 
     def push(
@@ -75,5 +75,5 @@ class Zotero(Namespace):
         return push_papers_to_zotero(*where, collection=collection, attach=attach, dry_run=dry_run)
 
 
-def _to_row(entry: Entry) -> dict[str, Any]:
+def _to_row(entry: ListEntry) -> dict[str, Any]:
     return entry.paper.short_row() if entry.paper else {}

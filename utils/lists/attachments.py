@@ -61,7 +61,7 @@ class AttachedPaper(NamedTuple):
 
 
 def read_attached_papers(data: bytes, name: str = "") -> list[AttachedPaper]:
-    """Return the papers in a reference file that have PDF files.
+    """Return the papers in a reference file that have PDF files attached.
 
     Raises
     ------
@@ -162,12 +162,15 @@ def _rdf_item_to_paper(item: Any) -> Paper:
             for one in people
         ],
     }
-    hints = [*(item.findtext(f"{_DC}description") or "").splitlines(), *_find_file_addresses(item)]
+    hints = [
+        *(item.findtext(f"{_DC}description") or "").splitlines(),
+        *_list_identifier_values(item),
+    ]
     ids = collect_field_ids({"doi": dois[0] if dois else ""}, hints)
     return replace(fields_to_paper(fields), ids=ids)
 
 
-def _find_file_addresses(item: Any) -> list[str]:
+def _list_identifier_values(item: Any) -> list[str]:
     return [value.text or "" for value in item.iterfind(f"{_DC}identifier//{_RDF}value")]
 
 

@@ -32,7 +32,7 @@ from ..model.identifiers import Ids
 from ..model.paper import Paper
 from ..system.plain_text import one_line
 from .described import fields_to_paper, parsed_paper_to_entry
-from .pasted import Entry, collect_field_ids, open_decoded_lines
+from .pasted import ListEntry, collect_field_ids, open_decoded_lines
 from .rayyan import MAX_PER_RECORD, find_rayyan_id, parse_rayyan_notes, shorten_label, split_labels
 from .references import (
     BIBTEX_START,
@@ -41,11 +41,11 @@ from .references import (
     TableColumns,
     get_bibtex_fields,
     get_bibtex_ids,
+    get_first_nonempty_lines,
     get_ris_fields,
     get_ris_ids,
     get_tag_values,
     iterate_table_rows,
-    list_first_lines,
     parse_table_header,
     read_bibtex_records,
     read_ris_records,
@@ -138,7 +138,7 @@ class ScreenedRecord:
 
 @dataclass(frozen=True, slots=True)
 class GivenFacts:
-    """Facts that a file does not contain; a given value replaces the file's value."""
+    """Facts that the caller supplies; a supplied value replaces the file's value."""
 
     choice: Choice | None = None
     stage: Stage | None = None
@@ -179,7 +179,7 @@ def read_screened_records(
 
 def read_included_papers(
     data: bytes, name: str = "", *, excluded_too: bool = False
-) -> tuple[list[Entry], int]:
+) -> tuple[list[ListEntry], int]:
     """Return the papers not excluded by all screeners, and the number of excluded papers.
 
     What screeners disagree about, or nobody decided, is kept.
@@ -233,7 +233,7 @@ def _read_decisions(data: bytes, told: GivenFacts) -> Iterator[ScreenedRecord]:
     start = data[:1000].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start[:1] in (b"{", b"["):
         return _read_eppi_decisions(data, told)
-    first = list_first_lines(open_decoded_lines(data), 60)
+    first = get_first_nonempty_lines(open_decoded_lines(data), 60)
     if any(map(RIS_START.match, first)):
         return _read_ris_decisions(data, told)
     if any(map(BIBTEX_START.match, first)):
@@ -256,7 +256,7 @@ def _read_table_decisions(data: bytes, told: GivenFacts) -> Iterator[ScreenedRec
     columns = TableColumns(fields)
     for number, row in iterate_table_rows(lines, delimiter, 2):
         cells = {name: row[at].strip() for at, name in enumerate(names) if at < len(row)}
-        paper = replace(fields_to_paper(columns.get_fields(row)), ids=columns.get_ids(row))
+        paper = replace(fields_to_paper(columns.get_row_fields(row)), ids=columns.get_row_ids(row))
         yield _table_row_to_record(cells, paper, f"row {number}", told)
 
 
@@ -275,15 +275,15 @@ def _table_row_to_record(
     elif not decisions and ("manual tags" in cells or "automatic tags" in cells):
         labels = split_labels(cells.get("manual tags", ""), ";")
         decisions = _parse_decision_tags(labels, told)
-    decisions = decisions or _build_given_decision(told)
+    decisions = decisions or _build_supplied_decision(told)
     named = " ".join(cells.get(name, "") for name in (KEY, "key", "notes", "note", "extra"))
     rayyan_key = find_rayyan_id(cells.get("key", ""))
     return ScreenedRecord(
-        where, _find_record_key(named), paper, labels, decisions, comments, rayyan_key
+        where, _find_papershelf_key(named), paper, labels, decisions, comments, rayyan_key
     )
 
 
-def _find_record_key(text: str) -> str:
+def _find_papershelf_key(text: str) -> str:
     """Return Papershelf's key of a record; "" if the program did not keep the key."""
     found = _KEY.search(text)
     return found[0] if found else ""
@@ -371,10 +371,10 @@ def _read_ris_decisions(data: bytes, told: GivenFacts) -> Iterator[ScreenedRecor
             decisions = (
                 _parse_decision_cell(by, label, told)
                 or _parse_decision_tags(tags, told)
-                or _build_given_decision(told)
+                or _build_supplied_decision(told)
             )
         names = " ".join([*get_tag_values(fields, "ID"), *get_tag_values(fields, "AN")])
-        key = _find_record_key(f"{' '.join(notes)} {names}")
+        key = _find_papershelf_key(f"{' '.join(notes)} {names}")
         paper = replace(fields_to_paper(get_ris_fields(fields)), ids=get_ris_ids(fields))
         labels = labels or tuple(tag for tag in tags if _DECISION_TAG.fullmatch(tag))
         rayyan_key = find_rayyan_id(names)
@@ -393,16 +393,16 @@ def _read_bibtex_decisions(data: bytes, told: GivenFacts) -> Iterator[ScreenedRe
         )
         yield ScreenedRecord(
             f"{entry.key or entry.kind} (line {entry.line})",
-            _find_record_key(f"{notes} {entry.key}"),
+            _find_papershelf_key(f"{notes} {entry.key}"),
             paper,
             labels,
-            decisions or _build_given_decision(told),
+            decisions or _build_supplied_decision(told),
             comments,
             find_rayyan_id(entry.key),
         )
 
 
-def _build_given_decision(told: GivenFacts) -> tuple[Decision, ...]:
+def _build_supplied_decision(told: GivenFacts) -> tuple[Decision, ...]:
     if told.choice is None:
         return ()
     return (Decision(told.screener, told.choice, told.stage or "title_abstract"),)
@@ -472,7 +472,7 @@ def _eppi_reference_to_record(
         Decision(told.screener, choice, at, tuple(filter(None, why)) if choice == "exclude" else ())
         for (choice, at), why in reasons.items()
     )
-    key = _find_record_key(f"{text('Comments')} {text('OldItemId')} {text('Abstract')}")
+    key = _find_papershelf_key(f"{text('Comments')} {text('OldItemId')} {text('Abstract')}")
     paper = replace(fields_to_paper(said), ids=ids or Ids())
     labels = tuple(shorten_label(name) for name, _ in named if not _EPPI_CHOICE.match(name))
-    return ScreenedRecord(where, key, paper, labels, decisions or _build_given_decision(told))
+    return ScreenedRecord(where, key, paper, labels, decisions or _build_supplied_decision(told))

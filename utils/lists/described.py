@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ..model.identifiers import Ids
 from ..model.paper import TRIAL_REGISTRATION, Author, Paper
 from ..system.plain_text import one_line
-from .pasted import Entry, format_citation
+from .pasted import ListEntry, format_citation
 
 _FIELD_MAX_CHARS = 2000  # characters of a field
 _MAX_NAMES = 100  # names; of more, the first are enough
@@ -103,30 +103,30 @@ WOS_TAGS = {
 LIST_FIELDS = ("authors", "kinds")
 
 
-def build_entry(ids: Ids, said: RecordFields, where: str) -> Entry:
-    """Return a record as an entry, named by its identifiers, citation, or place in the file."""
+def build_list_entry(ids: Ids, said: RecordFields, where: str) -> ListEntry:
+    """Return a record as a list entry, named by its identifiers, citation, or place in the file."""
     if ids:
-        return Entry(str(ids), ids)
+        return ListEntry(str(ids), ids)
     authors = _get_field_list(said, "authors")
     first = authors[0] if authors else ""
     words = format_citation(
         first,
-        _get_field_text(said, "year"),
-        _get_field_text(said, "title"),
-        _get_field_text(said, "journal"),
+        _get_one_line_field(said, "year"),
+        _get_one_line_field(said, "title"),
+        _get_one_line_field(said, "journal"),
     )
-    return Entry(words or where, ids, fields_to_paper(said) if words else None)
+    return ListEntry(words or where, ids, fields_to_paper(said) if words else None)
 
 
-def parsed_paper_to_entry(paper: Paper, where: str) -> Entry:
-    """Return a parsed record as an entry; *where* as in `build_entry`."""
+def parsed_paper_to_entry(paper: Paper, where: str) -> ListEntry:
+    """Return a parsed record as an entry; *where* as in `build_list_entry`."""
     if paper.ids:
-        return Entry(str(paper.ids), paper.ids)
+        return ListEntry(str(paper.ids), paper.ids)
     first = paper.authors[0].family if paper.authors else ""
     is_trial = TRIAL_REGISTRATION in paper.publication_types  # titles of trials are often equal
     place = f"{paper.journal} {paper.pages}" if is_trial else paper.journal
     words = format_citation(first, paper.year, paper.title, place)
-    return Entry(words or where, paper.ids, paper if words else None)
+    return ListEntry(words or where, paper.ids, paper if words else None)
 
 
 def fields_to_paper(said: RecordFields) -> Paper:
@@ -137,11 +137,11 @@ def fields_to_paper(said: RecordFields) -> Paper:
     >>> paper.title, paper.authors[0].family, paper.pages
     ('[Moss].', 'Roe', '5-9')
     """
-    journal, place = _get_field_text(said, "journal"), None
+    journal, place = _get_one_line_field(said, "journal"), None
     volume, issue, pages = (
-        _get_field_text(said, "volume"),
-        _get_field_text(said, "issue"),
-        _get_pages(said),
+        _get_one_line_field(said, "volume"),
+        _get_one_line_field(said, "issue"),
+        _get_page_range(said),
     )
     if not (volume or pages) and (place := _JOURNAL_PLACE.match(journal)):
         journal, volume, pages = place["journal"], place["volume"], place["pages"]
@@ -149,17 +149,17 @@ def fields_to_paper(said: RecordFields) -> Paper:
     volume = _VOLUME_WORD.sub("", volume)
     if both := _VOLUME_AND_ISSUE.fullmatch(volume):
         volume, issue = both[1], issue or both[2]
-    year = re.search(r"\b[12]\d{3}\b", _get_field_text(said, "year")[:40])
+    year = re.search(r"\b[12]\d{3}\b", _get_one_line_field(said, "year")[:40])
     names = map(parse_author_name, _get_field_list(said, "authors")[:_MAX_NAMES])
     return Paper(
         Ids(),
-        title=_LANGUAGE_SUFFIX.sub("", _get_field_text(said, "title")),
-        vernacular_title=_get_field_text(said, "vernacular_title"),
+        title=_LANGUAGE_SUFFIX.sub("", _get_one_line_field(said, "title")),
+        vernacular_title=_get_one_line_field(said, "vernacular_title"),
         authors=tuple(one for one in names if one.name),
         journal=journal.rstrip(". "),
-        journal_abbreviation=_get_field_text(said, "abbreviation").rstrip(". "),
-        issn=_get_field_text(said, "issn")[:9]
-        if re.match(r"\d{4}-\d{3}[\dX]", _get_field_text(said, "issn"))
+        journal_abbreviation=_get_one_line_field(said, "abbreviation").rstrip(". "),
+        issn=_get_one_line_field(said, "issn")[:9]
+        if re.match(r"\d{4}-\d{3}[\dX]", _get_one_line_field(said, "issn"))
         else "",
         volume=volume,
         issue=issue,
@@ -250,9 +250,9 @@ def _strip_initials_punctuation(initials: str) -> str:
     return "".join(filter(str.isalpha, initials))
 
 
-def _get_pages(said: RecordFields) -> str:
-    first, last = _get_field_text(said, "first_page"), _get_field_text(said, "last_page")
-    pages = _get_field_text(said, "pages") or (
+def _get_page_range(said: RecordFields) -> str:
+    first, last = _get_one_line_field(said, "first_page"), _get_one_line_field(said, "last_page")
+    pages = _get_one_line_field(said, "pages") or (
         "-".join(filter(None, (first, last))) if first else ""
     )
     return _PAGES_WORD.sub("", pages)[:100]
@@ -264,7 +264,7 @@ def _find_publication_types(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _get_field_text(said: RecordFields, name: str) -> str:
+def _get_one_line_field(said: RecordFields, name: str) -> str:
     value = said.get(name, "")
     return one_line(value[:_FIELD_MAX_CHARS]) if isinstance(value, str) else ""
 

@@ -26,8 +26,8 @@ from ..model.identifiers import IdName, Ids
 from ..model.paper import TRIAL_REGISTRATION, Author, Notice, Paper
 from ..readers.safe_xml import SAFE_OPTIONS
 from ..system.plain_text import one_line
-from .described import RecordFields, build_entry, parsed_paper_to_entry
-from .pasted import Entry, collect_field_ids
+from .described import RecordFields, build_list_entry, parsed_paper_to_entry
+from .pasted import ListEntry, collect_field_ids
 
 _ID_IN_NOTE = re.compile(r"^\s*(PMID|PMCID|DOI|arXiv)\s*:\s*\S+.*$", re.I | re.M)
 _PUBMED_PROVIDER = re.compile(r"pubmed|medline|\bnlm\b", re.I)
@@ -59,7 +59,7 @@ def is_json(start: bytes) -> bool:
     return start[:1] in (b"{", b"[") and re.match(rb'[\[{]\s*[\[{"\]}]', start) is not None
 
 
-def read_csl_entries(data: bytes) -> Iterator[Entry]:
+def read_csl_entries(data: bytes) -> Iterator[ListEntry]:
     """Yield the papers of a CSL-JSON file.
 
     Raises
@@ -97,9 +97,9 @@ def _is_csl_item(item: object) -> bool:
     )
 
 
-def _csl_item_to_entry(item: Mapping[str, Any], number: int) -> Entry:
+def _csl_item_to_entry(item: Mapping[str, Any], number: int) -> ListEntry:
     ids = get_csl_ids(item)
-    return build_entry(ids, {} if ids else get_csl_fields(item), f"item {number}")
+    return build_list_entry(ids, {} if ids else get_csl_fields(item), f"item {number}")
 
 
 def get_csl_ids(item: Mapping[str, Any]) -> Ids:
@@ -177,7 +177,7 @@ def _find_issue_year(issued: object) -> str:
     )
 
 
-def read_endnote_entries(data: bytes) -> Iterator[Entry]:
+def read_endnote_entries(data: bytes) -> Iterator[ListEntry]:
     """Yield the records of an EndNote XML file, or of ICTRP's export, one at a time.
 
     Raises
@@ -202,11 +202,11 @@ def read_endnote_entries(data: bytes) -> Iterator[Entry]:
         raise BadRequest(msg, "Export EndNote XML, RIS, BibTeX or NBIB, or save it as CSV.")
 
 
-def _endnote_record_to_entry(record: Any, number: int) -> Entry:
-    return build_entry(get_endnote_ids(record), get_endnote_fields(record), f"record {number}")
+def _endnote_record_to_entry(record: Any, number: int) -> ListEntry:
+    return build_list_entry(get_endnote_ids(record), get_endnote_fields(record), f"record {number}")
 
 
-def _ictrp_trial_to_entry(trial: Any, number: int) -> Entry:
+def _ictrp_trial_to_entry(trial: Any, number: int) -> ListEntry:
     """Return a trial of ICTRP's export; a link to its results in PubMed is a notice."""
     fields = {one.tag: _join_element_text(one) for one in trial}
     registered = fields.get("Date_registration3") or fields.get("Date_registration", "")

@@ -45,7 +45,7 @@ _LABELLED_ID = re.compile(r"\s*(PMID|PMCID|DOI|arXiv)\s*:\s*(\S+)", re.I)
 _INITIALS = re.compile(r"(?<=\w)\s+(?:[A-Z]\.?-?\s?){1,4}$")
 
 
-class Entry(NamedTuple):
+class ListEntry(NamedTuple):
     """One paper of a list: the text in the list, and the identifiers in that text.
 
     Without any, ``paper`` is what the list says of it (see `.described`), if it says anything.
@@ -85,7 +85,7 @@ def read_identifier_lines(data: bytes) -> list[str]:
     return ["" if line.lstrip().startswith("#") else line for line in lines]
 
 
-def parse_identifier_lines(lines: Sequence[str]) -> list[Entry]:
+def parse_identifier_lines(lines: Sequence[str]) -> list[ListEntry]:
     """Return the papers named in lines that hold any number and mix of identifiers.
 
     What cannot be read is an entry without identifiers: one slip does not spoil a list.
@@ -99,7 +99,7 @@ def parse_identifier_lines(lines: Sequence[str]) -> list[Entry]:
     return [entry for line in lines for entry in _parse_identifier_line(line)]
 
 
-def parse_required_identifiers(lines: Sequence[str], first: int = 1) -> list[Entry]:
+def parse_required_identifiers(lines: Sequence[str], first: int = 1) -> list[ListEntry]:
     """Parse lines that must be identifiers; *first* is the number of the first line.
 
     Raises
@@ -107,7 +107,7 @@ def parse_required_identifiers(lines: Sequence[str], first: int = 1) -> list[Ent
     BadRequest
         There is no identifier at all, or less of it can be read than not: then it is no list.
     """
-    wanted: list[Entry] = []
+    wanted: list[ListEntry] = []
     unreadable: list[str] = []
     others = 0
     for number, line in enumerate(lines, first):
@@ -140,16 +140,16 @@ def build_no_identifier_error(text: str) -> BadRequest:
     return BadRequest(f"{one_line(text)[:80]!r} cannot be read.", EXAMPLES)
 
 
-def _parse_identifier_line(line: str) -> list[Entry]:
+def _parse_identifier_line(line: str) -> list[ListEntry]:
     """Return the papers of a line; in a line of many words, numbers are not identifiers."""
     entries = [
-        Entry(one_line(part)[:_CITATION_MAX_CHARS], Ids.maybe(part))
+        ListEntry(one_line(part)[:_CITATION_MAX_CHARS], Ids.maybe(part))
         for part in _iterate_line_parts(line)
     ]
     slips = sum(not entry.ids for entry in entries)
     if 4 * slips <= len(entries):
         return entries
-    return [Entry(one_line(line)[:_CITATION_MAX_CHARS], Ids())]
+    return [ListEntry(one_line(line)[:_CITATION_MAX_CHARS], Ids())]
 
 
 def _iterate_line_parts(line: str) -> Iterator[str]:
@@ -161,7 +161,7 @@ def _iterate_line_parts(line: str) -> Iterator[str]:
             yield from [word] if "/" in word else filter(None, re.split("[,;]", word))
 
 
-def contain_only_identifiers(lines: Iterable[str]) -> bool:
+def has_only_identifiers(lines: Iterable[str]) -> bool:
     """Return whether the lines hold only identifiers and comments."""
     bare = (line for line in lines if not line.lstrip().startswith("#"))
     return all(bool(entry.ids) for line in bare for entry in _parse_identifier_line(line))
@@ -250,7 +250,7 @@ def _find_ids_in_text(text: str) -> list[Ids]:
     return found
 
 
-def _build_duplicate_key(entry: Entry) -> str:
+def _build_duplicate_key(entry: ListEntry) -> str:
     """Return the key by which entries without identifiers are compared."""
     place = entry.paper and (entry.paper.volume, entry.paper.issue, entry.paper.pages)
     return f"asked:{' '.join(entry.asked.lower().split())} {' '.join(place or ())}".rstrip()
@@ -270,12 +270,12 @@ class MergedList:
         Entries kept apart although they share an identifier: one sentence each.
     """
 
-    papers: tuple[Entry, ...]
+    papers: tuple[ListEntry, ...]
     duplicates: int
     contradictions: tuple[str, ...] = ()
 
 
-def merge_duplicate_entries(entries: Iterable[Entry]) -> MergedList:
+def merge_duplicate_entries(entries: Iterable[ListEntry]) -> MergedList:
     """Merge entries that share an identifier, transitively, or (without any) the same text."""
     groups = _EntryGroups()
     for entry in entries:
@@ -288,16 +288,17 @@ class _EntryGroups:
     """Groups of entries for one paper (union-find); the first mention represents the group."""
 
     def __init__(self) -> None:
-        self.papers: dict[int, Entry] = {}
+        self.papers: dict[int, ListEntry] = {}
         self.contradictions: list[str] = []
         self._parents: list[int] = []
         self._places: dict[str, int] = {}
 
     @property
     def count(self) -> int:
+        """The number of distinct papers."""
         return len(self._parents)
 
-    def add_entry(self, entry: Entry) -> None:
+    def add_entry(self, entry: ListEntry) -> None:
         """Add an entry, and merge the groups with which it shares an identifier."""
         place = len(self._parents)
         self._parents.append(place)
@@ -328,6 +329,6 @@ class _EntryGroups:
             self.contradictions.append(f"{conflict}: {clash}. They are kept apart.")
             return other
         self._parents[second] = first
-        self.papers[first] = Entry(ours.asked, ours.ids | theirs.ids)
+        self.papers[first] = ListEntry(ours.asked, ours.ids | theirs.ids)
         del self.papers[second]
         return first

@@ -35,15 +35,15 @@ from .described import (
     RIS_TAGS,
     WOS_TAGS,
     RecordFields,
-    build_entry,
+    build_list_entry,
     split_author_names,
 )
 from .documents import is_json, read_csl_entries, read_endnote_entries
 from .pasted import (
-    Entry,
+    ListEntry,
     collect_field_ids,
-    contain_only_identifiers,
     format_citation,
+    has_only_identifiers,
     open_decoded_lines,
     parse_required_identifiers,
     read_identifier_lines,
@@ -57,7 +57,7 @@ MEDLINE_START = re.compile(r"PMID ?- *\d|OWN {1,2}- *\w")
 WOS_START = re.compile(r"(?:FN|PT) \w")
 
 
-def read_ris_entries(lines: Iterable[str]) -> Iterator[Entry]:
+def read_ris_entries(lines: Iterable[str]) -> Iterator[ListEntry]:
     """Yield the papers of a RIS file."""
     return (
         _ris_record_to_entry(fields, number)
@@ -85,7 +85,7 @@ def read_ris_records(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
         yield fields
 
 
-def read_wos_entries(lines: Iterable[str]) -> Iterator[Entry]:
+def read_wos_entries(lines: Iterable[str]) -> Iterator[ListEntry]:
     """Yield the papers of a Web of Science plain text file."""
     from rispy import WokParser
 
@@ -98,14 +98,14 @@ def read_wos_entries(lines: Iterable[str]) -> Iterator[Entry]:
         )
         [fields] = reader.parse_lines(iter([*record_lines[:end], "ER"]))
         ids = collect_field_ids(
-            {"pmid": _get_first_value(fields, "PM"), "doi": _get_first_value(fields, "DI")}
+            {"pmid": _get_first_tag_value(fields, "PM"), "doi": _get_first_tag_value(fields, "DI")}
         )
-        yield build_entry(
+        yield build_list_entry(
             ids, {} if ids else _get_tagged_fields(fields, WOS_TAGS), f"record {number}"
         )
 
 
-def read_medline_entries(lines: Iterable[str]) -> Iterator[Entry]:
+def read_medline_entries(lines: Iterable[str]) -> Iterator[ListEntry]:
     """Yield the papers of a MEDLINE file (``.nbib``).
 
     A record begins with its PMID. One without, of ERIC or written by us, begins with its owner.
@@ -122,19 +122,19 @@ def read_medline_entries(lines: Iterable[str]) -> Iterator[Entry]:
             "  ".join(get_tag_values(fields, "AID") + get_tag_values(fields, "LID"))
         )
         named: dict[IdName, str] = {
-            "pmid": _get_first_value(fields, "PMID"),
-            "pmcid": _get_first_value(fields, "PMC"),
+            "pmid": _get_first_tag_value(fields, "PMID"),
+            "pmcid": _get_first_tag_value(fields, "PMC"),
             "doi": doi[1] if doi else "",
             "arxiv": next(filter(None, map(_find_arxiv_number, get_tag_values(fields, "AID"))), ""),
         }
         ids = collect_field_ids(named)
-        yield build_entry(
+        yield build_list_entry(
             ids, {} if ids else _get_tagged_fields(fields, MEDLINE_TAGS), f"record {number}"
         )
 
 
 def _add_record_separators(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the lines, with an empty PMID before each record that starts with its owner."""
+    """Yield the lines of a file, with an empty PMID line before each record that has none."""
     last, blank = "", True
     for line in lines:
         if blank and _OWNER_LINE.match(line) and not _MEDLINE_RECORD.match(last):
@@ -150,16 +150,16 @@ def _find_arxiv_number(name: str) -> str:
     return re.sub(r"v\d+$", "", found[1]) if found else ""
 
 
-def read_bibtex_entries(lines: Iterable[str]) -> Iterator[Entry]:
+def read_bibtex_entries(lines: Iterable[str]) -> Iterator[ListEntry]:
     """Yield the papers of a BibTeX file; an unreadable entry is reported with its line number."""
     for record in read_bibtex_records(lines):
         if record.key:
             ids = get_bibtex_ids(record.fields)
             where = f"{record.key} (line {record.line})"
-            yield build_entry(ids, {} if ids else get_bibtex_fields(record.fields), where)
+            yield build_list_entry(ids, {} if ids else get_bibtex_fields(record.fields), where)
         else:
             told = f"{record.kind} (line {record.line}) cannot be read"
-            yield Entry(format_citation(title=told), Ids())
+            yield ListEntry(format_citation(title=told), Ids())
 
 
 class BibtexRecord(NamedTuple):
@@ -254,7 +254,7 @@ _MAX_UNTAGGED_LINES = 500
 _LINE_MAX_CHARS = 10_000
 
 
-def read_file_entries(data: bytes, name: str = "") -> Iterator[Entry]:
+def read_file_entries(data: bytes, name: str = "") -> Iterator[ListEntry]:
     """Yield the papers of a file, in order.
 
     Parameters
@@ -292,8 +292,8 @@ def read_file_entries(data: bytes, name: str = "") -> Iterator[Entry]:
         raise BadRequest(f"{_describe_file_formats(name)} names no paper.", EXAMPLES)
 
 
-def _read_entries_of_any_format(data: bytes, name: str) -> Iterator[Entry]:
-    first = list_first_lines(open_decoded_lines(data), _SAMPLE_LINES)
+def _read_entries_of_any_format(data: bytes, name: str) -> Iterator[ListEntry]:
+    first = get_first_nonempty_lines(open_decoded_lines(data), _SAMPLE_LINES)
     for start, read in _FORMATS:
         # What stands before the first record is no identifier: exports begin with remarks.
         if any(map(start.match, first)) and not (first and Ids.maybe(first[0])):
@@ -310,7 +310,7 @@ def _read_entries_of_any_format(data: bytes, name: str) -> Iterator[Entry]:
         yield from read_table_entries(lines, delimiter, fields, begins + 1)
     elif not fields and (
         name.lower().endswith(_TABLE_EXTENSIONS)
-        or (not contain_only_identifiers(first) and is_table(first))
+        or (not has_only_identifiers(first) and is_table(first))
     ):
         yield from read_headerless_entries(lines, guess_delimiter(first), begins + 1)
     else:
@@ -360,7 +360,7 @@ def parse_table_header(line: str) -> tuple[str, list[str]]:
 
 def read_table_entries(
     lines: Iterable[str], delimiter: str, fields: Sequence[str], first: int = 2
-) -> Iterator[Entry]:
+) -> Iterator[ListEntry]:
     """Yield the papers of a table with a header; *first* is the number of its first line.
 
     Raises
@@ -370,8 +370,8 @@ def read_table_entries(
     """
     columns = TableColumns(fields)
     for number, row in iterate_table_rows(lines, delimiter, first):
-        ids = columns.get_ids(row)
-        yield build_entry(ids, {} if ids else columns.get_fields(row), f"row {number}")
+        ids = columns.get_row_ids(row)
+        yield build_list_entry(ids, {} if ids else columns.get_row_fields(row), f"row {number}")
 
 
 class TableColumns:
@@ -384,35 +384,35 @@ class TableColumns:
         self._hints = self._places.get("hint", []) + self._places.get("any", [])
         self._kinds = [kind for kind in _ID_COLUMNS if kind in self._places]
 
-    def get_cell(self, row: Sequence[str], field: str) -> str:
-        """Return the first non-empty cell of a meaning."""
+    def get_first_cell(self, row: Sequence[str], field: str) -> str:
+        """Return the first non-empty cell of the columns with a meaning."""
         cells = (row[at].strip() for at in self._places.get(field, ()) if at < len(row))
         return next(filter(None, cells), "")
 
-    def get_ids(self, row: Sequence[str]) -> Ids:
+    def get_row_ids(self, row: Sequence[str]) -> Ids:
         """Return the identifiers of a row."""
-        named: dict[IdName, str] = {kind: self.get_cell(row, kind) for kind in self._kinds}
+        named: dict[IdName, str] = {kind: self.get_first_cell(row, kind) for kind in self._kinds}
         if not named.get("pmid") and "accession" in self._places:
             named["pmid"] = get_pmid_from_accession(
-                self.get_cell(row, "accession"), self.get_cell(row, "provider")
+                self.get_first_cell(row, "accession"), self.get_first_cell(row, "provider")
             )
         if not named.get("pmid"):
-            named["pmid"] = self.get_cell(row, "any")
+            named["pmid"] = self.get_first_cell(row, "any")
         return collect_field_ids(named, (row[at] for at in self._hints if at < len(row)))
 
-    def get_fields(self, row: Sequence[str]) -> RecordFields:
+    def get_row_fields(self, row: Sequence[str]) -> RecordFields:
         """Return the bibliographic fields of a row."""
         said: dict[str, str | Sequence[str]] = {
-            name: self.get_cell(row, name) for name in _FIELD_COLUMNS
+            name: self.get_first_cell(row, name) for name in _FIELD_COLUMNS
         }
-        said["authors"] = split_author_names(self.get_cell(row, "author"))
-        said["kinds"] = [self.get_cell(row, "kind")]
+        said["authors"] = split_author_names(self.get_first_cell(row, "author"))
+        said["kinds"] = [self.get_first_cell(row, "kind")]
         return said
 
 
 def read_headerless_entries(
     lines: Iterable[str], delimiter: str, first: int = 1
-) -> Iterator[Entry]:
+) -> Iterator[ListEntry]:
     """Yield the papers of a table without a header; *first* is the number of its first line.
 
     Raises
@@ -426,7 +426,7 @@ def read_headerless_entries(
         papers = list(filter(None, map(Ids.maybe, cells)))
         kinds = [name.partition(":")[0] for ids in papers for name in ids.names()]
         if len(kinds) > len(set(kinds)):
-            yield from (Entry(str(ids), ids) for ids in papers)
+            yield from (ListEntry(str(ids), ids) for ids in papers)
             continue
         whole = Ids()
         for ids in papers:
@@ -434,7 +434,7 @@ def read_headerless_entries(
         # A first row without any identifier is a header in words that nobody knows.
         if whole or number > first:
             words = format_citation(title=" ".join(cell.strip() for cell in row[:10]))
-            yield Entry(str(whole) if whole else words, whole)
+            yield ListEntry(str(whole) if whole else words, whole)
 
 
 def is_table(lines: Sequence[str]) -> bool:
@@ -461,7 +461,7 @@ def guess_delimiter(lines: Sequence[str]) -> str:
 def iterate_table_rows(
     lines: Iterable[str], delimiter: str, first: int
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the non-empty rows with their line numbers."""
+    """Yield the non-empty rows of a table with their line numbers."""
     # csv takes an open quotation mark for the rest of the file without a word: the papers behind
     # it would be lost. The last line is ours, and tells whether it was read as a line of its own.
     csv.field_size_limit(
@@ -491,7 +491,7 @@ def _require_short_line(line: str, number: int) -> str:
     return line.replace(_END_MARK, "")
 
 
-def list_first_lines(lines: Iterable[str], size: int) -> list[str]:
+def get_first_nonempty_lines(lines: Iterable[str], size: int) -> list[str]:
     """Return the first non-empty lines."""
     return list(islice(filter(str.strip, lines), size))
 
@@ -534,9 +534,9 @@ def _iterate_bibtex_blocks(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
     yield first, "".join(stretch)
 
 
-def _ris_record_to_entry(fields: Mapping[str, Any], number: int) -> Entry:
+def _ris_record_to_entry(fields: Mapping[str, Any], number: int) -> ListEntry:
     ids = get_ris_ids(fields)
-    return build_entry(ids, {} if ids else get_ris_fields(fields), f"record {number}")
+    return build_list_entry(ids, {} if ids else get_ris_fields(fields), f"record {number}")
 
 
 def get_ris_fields(fields: Mapping[str, Any]) -> RecordFields:
@@ -549,10 +549,10 @@ def get_ris_ids(fields: Mapping[str, Any]) -> Ids:
     return collect_field_ids(
         {
             "pmid": get_pmid_from_accession(
-                _get_first_value(fields, "AN"),
-                f"{_get_first_value(fields, 'DB')} {_get_first_value(fields, 'DP')}",
+                _get_first_tag_value(fields, "AN"),
+                f"{_get_first_tag_value(fields, 'DB')} {_get_first_tag_value(fields, 'DP')}",
             ),
-            "doi": _get_first_value(fields, "DO"),
+            "doi": _get_first_tag_value(fields, "DO"),
         },
         (hint for tag in _RIS_HINTS for hint in get_tag_values(fields, tag) if not hint.isdigit()),
     )
@@ -565,7 +565,7 @@ def _get_tagged_fields(
     return {
         name: next(filter(None, (get_tag_values(fields, tag) for tag in among)), [])
         if name in LIST_FIELDS
-        else _get_first_value(fields, *among)
+        else _get_first_tag_value(fields, *among)
         for name, among in tags.items()
     }
 
@@ -573,41 +573,46 @@ def _get_tagged_fields(
 def get_bibtex_ids(fields: Mapping[str, str]) -> Ids:
     """Return the identifiers of a BibTeX entry."""
 
-    def field_text(*names: str) -> str:
+    def get_first_identifier(*names: str) -> str:
         return next(
             (_unescape_latex_identifier(fields[name]) for name in names if fields.get(name)), ""
         )
 
-    preprint = field_text("archiveprefix", "eprinttype").lower()
-    eprint = field_text("eprint")
+    preprint = get_first_identifier("archiveprefix", "eprinttype").lower()
+    eprint = get_first_identifier("eprint")
     return collect_field_ids(
         {
-            "doi": field_text("doi"),
-            "pmid": field_text("pmid") or (eprint if preprint == "pubmed" else ""),
-            "pmcid": field_text("pmcid", "pmc"),
-            "arxiv": field_text("arxivid", "arxiv") or (eprint if preprint == "arxiv" else ""),
+            "doi": get_first_identifier("doi"),
+            "pmid": get_first_identifier("pmid") or (eprint if preprint == "pubmed" else ""),
+            "pmcid": get_first_identifier("pmcid", "pmc"),
+            "arxiv": get_first_identifier("arxivid", "arxiv")
+            or (eprint if preprint == "arxiv" else ""),
         },
-        [field_text("url"), field_text("howpublished"), field_text("note")],
+        [
+            get_first_identifier("url"),
+            get_first_identifier("howpublished"),
+            get_first_identifier("note"),
+        ],
     )
 
 
 def get_bibtex_fields(fields: Mapping[str, str]) -> RecordFields:
     """Return the bibliographic fields of a BibTeX entry."""
 
-    def words(*names: str) -> str:
+    def get_first_text(*names: str) -> str:
         return next((text for name in names if (text := latex_to_text(fields.get(name, "")))), "")
 
     return {
-        "authors": re.split(r"\s+and\s+", words("author")),
-        "year": words("year", "date"),
-        "title": words("title"),
-        "journal": words("journal", "journaltitle", "booktitle"),
-        "abbreviation": words("shortjournal"),
-        "volume": words("volume"),
-        "issue": words("number", "issue"),
-        "pages": words("pages", "eid", "article-number").replace("--", "-"),
-        "issn": words("issn"),
-        "kinds": [words("type")],
+        "authors": re.split(r"\s+and\s+", get_first_text("author")),
+        "year": get_first_text("year", "date"),
+        "title": get_first_text("title"),
+        "journal": get_first_text("journal", "journaltitle", "booktitle"),
+        "abbreviation": get_first_text("shortjournal"),
+        "volume": get_first_text("volume"),
+        "issue": get_first_text("number", "issue"),
+        "pages": get_first_text("pages", "eid", "article-number").replace("--", "-"),
+        "issn": get_first_text("issn"),
+        "kinds": [get_first_text("type")],
     }
 
 
@@ -617,7 +622,7 @@ def get_pmid_from_accession(accession: str, provider: str) -> str:
     return accession if ours or accession[:4].upper() == "PMID" else ""
 
 
-def _get_first_value(fields: Mapping[str, Any], *tags: str) -> str:
+def _get_first_tag_value(fields: Mapping[str, Any], *tags: str) -> str:
     """Return the first value of the first tag that has one."""
     return next((text for tag in tags for text in get_tag_values(fields, tag) if text), "")
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from shlex import quote
 
 from ..errors import BadRequest, PaperError
-from ..lists.pasted import Entry, open_decoded_lines
+from ..lists.pasted import ListEntry, open_decoded_lines
 from ..model.identifiers import Ids
 from ..model.paper import Fetched, Paper
 from ..model.passage import SourcePlace
@@ -46,7 +46,7 @@ _FORMS_HINT = "Give DOCX, Markdown, LaTeX, PDF or plain text."
 
 
 def read_manuscript(
-    path: Path, lists: Sequence[Path] = (), entries: Iterable[Entry] = ()
+    path: Path, lists: Sequence[Path] = (), entries: Iterable[ListEntry] = ()
 ) -> Manuscript:
     """Read a manuscript with its references.
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from ..download.records import look_up
 from ..errors import NotConfigured, NotFound, PaperError
 from ..judges.titles import is_notice_title, measure_title_likeness, split_title_words
-from ..lists.pasted import Entry, format_citation
+from ..lists.pasted import ListEntry, format_citation
 from ..model.identifiers import Ids
 from ..model.paper import Author, Notice, Paper
 from ..model.versions import is_only_preprint
@@ -33,7 +33,7 @@ from ..search.reference_search import (
     WantedReference,
     find_at_crossref,
     find_by_title,
-    yield_candidates,
+    iterate_candidates,
 )
 from ..search.resolve import Resolution, resolve_entries
 from ..search.same_paper import judge_pair
@@ -308,7 +308,7 @@ def _resolve_by_words(
     references: Sequence[ListedReference], web: Web, sources: Sequence[Source]
 ) -> list[Resolution]:
     """Search for references by their words, and return the result for each."""
-    entries = [Entry(_format_query(one), Ids(), one.paper) for one in references]
+    entries = [ListEntry(_format_query(one), Ids(), one.paper) for one in references]
     try:
         return list(resolve_entries(entries, web, sources)) if entries else []
     except NotConfigured as missing:
@@ -421,7 +421,7 @@ def _describe_published_version(paper: Paper, web: Web, sources: Sequence[Source
             step([wanted], web, sources)
         except PaperError:  # a failed search does not show that the preprint has no article
             continue
-        for other, _ in yield_candidates(wanted):
+        for other, _ in iterate_candidates(wanted):
             said = judge_pair(paper, other)
             if said.relation == "preprint_of" and said.confidence >= _ARTICLE_MIN_CONFIDENCE:
                 return f"{other.ids} ({other.journal or 'journal unknown'}, {other.year})"

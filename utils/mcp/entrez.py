@@ -22,7 +22,7 @@ from .pubmed import to_converted_ids
 from .tool import ADDS_FILES, READS_WEB, LongCallRunner, Start, Tool, Word, make_tool
 
 if TYPE_CHECKING:
-    from ..entrez import DatabaseInfo, DatabaseList, Summary
+    from ..entrez import DatabaseInfo, DatabaseList, RecordSummary
 
 QueryName = Literal["search", "summary", "fetch", "link", "info", "post", "spell", "global_query"]
 DataName = Literal["fetch_and_stage", "schema", "query", "list_datasets", "export"]
@@ -74,7 +74,7 @@ def _is_shown(name: str, value: Any) -> bool:
     return name in _ALWAYS or value not in ("", [], None, {})
 
 
-def _to_summary_row(found: Summary) -> dict[str, Any]:
+def _to_summary_row(found: RecordSummary) -> dict[str, Any]:
     """Return the database's fields; Papershelf's own override fields of the same name."""
     left_out = {"left_out": list(found.left_out)} if found.left_out else {}
     asked_as = {"asked": found.asked} if found.asked else {}
@@ -107,7 +107,7 @@ def _to_database_list(found: DatabaseList) -> dict[str, Any]:
 
 
 _SPECIAL: Mapping[str, Any] = {
-    "Summary": _to_summary_row,
+    "RecordSummary": _to_summary_row,
     "DatabaseInfo": _to_database_row,
     "DatabaseList": _to_database_list,
 }

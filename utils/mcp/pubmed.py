@@ -35,10 +35,10 @@ from .tool import (
 if TYPE_CHECKING:
     from ..download.records import Converted
     from ..model.paper import Paper
-    from ..search.pubmed.details import Details
-    from ..search.pubmed.relationships import Related, Relations
+    from ..search.pubmed.details import DetailedRecords
+    from ..search.pubmed.relationships import RelatedPaper, RelatedPapers
     from ..search.pubmed.search import ArticleSearch
-    from ..search.pubmed.vocabulary import Heading
+    from ..search.pubmed.vocabulary import MeshHeading
 
     Style = str
 else:
@@ -214,7 +214,7 @@ class Spelling(TypedDict):
     replaced: list[str]
 
 
-class MeshHeading(TypedDict):
+class MeshHeadingRow(TypedDict):
     """A MeSH record, with how to search for it."""
 
     ui: str
@@ -234,7 +234,7 @@ class MeshHeadings(TypedDict):
 
     query: str
     total: int
-    terms: list[MeshHeading]
+    terms: list[MeshHeadingRow]
     warnings: NotRequired[list[str]]
 
 
@@ -332,14 +332,14 @@ def _build_relationships_tool(library: Library, waiting: LongCallRunner) -> Tool
     ) -> Relationships:
         """Find similar, citing or cited papers of one, or format its citation."""
         from ..search.pubmed.details import parse_pmid
-        from ..search.pubmed.relationships import Relations
+        from ..search.pubmed.relationships import RelatedPapers
 
         source_pmid = parse_pmid(pmid)
         question = {"source_pmid": source_pmid, "relationship_type": relationship_type}
         if relationship_type == "citation_formats":
             paper = waiting.call_shared(library.pubmed.paper, source_pmid)
             [references] = library.references.citations([paper], styles)
-            nothing = Relations((), 0, "", "PubMed")
+            nothing = RelatedPapers((), 0, "", "PubMed")
             return _to_relationships(nothing, citations=references, **question)
         page = {"max_results": max_results, "start": start}
         found = waiting.call_shared(library.pubmed.related, source_pmid, relationship_type, **page)
@@ -454,7 +454,7 @@ def _keep_first_names(authors: str) -> str:
     return ", ".join([*names[:10], "et al."]) if len(names) > 10 else authors
 
 
-def _build_request_row(found: Details) -> Row:
+def _build_request_row(found: DetailedRecords) -> Row:
     """Return the requested PMIDs, and the reasons for missing records."""
     urls = [shorten(url, LONGEST_ECHO) for url in found.urls]
     return {
@@ -473,7 +473,7 @@ _FRAME_OF_LATER_PAGES: Row = {
 }
 
 
-def _list_failures(found: Details) -> list[dict[str, str]]:
+def _list_failures(found: DetailedRecords) -> list[dict[str, str]]:
     """Return the reason why each PMID is missing; a repeated reason refers to the first."""
     first: dict[str, str] = {}
     rows = []
@@ -485,18 +485,18 @@ def _list_failures(found: Details) -> list[dict[str, str]]:
 
 
 def build_details_page(
-    found: Details, level: Level, start: int, most: int, *, mesh: bool, grants: bool
+    found: DetailedRecords, level: Level, start: int, most: int, *, mesh: bool, grants: bool
 ) -> ArticleDetails:
     """Return one page of the answer, of at most *most* characters.
 
     What concerns the answer as a whole stands on the first page only. No page before the end is
     empty: it has some hundred characters of text, or one article.
     """
-    from ..search.pubmed.details import to_row
+    from ..search.pubmed.details import to_detail_row
 
     def article(pmid: str) -> Row:
         """Return one article as a row."""
-        return {"pmid": pmid, **to_row(found.records[pmid], level, mesh=mesh, grants=grants)}
+        return {"pmid": pmid, **to_detail_row(found.records[pmid], level, mesh=mesh, grants=grants)}
 
     frame = _FRAME_OF_LATER_PAGES if start else _build_request_row(found)
     room = max(most - _count_json_chars(frame), _LEAST_PAGE)
@@ -552,7 +552,7 @@ def _cut_article_page(
     return {"articles": shown, "text": ""}, start + len(shown), len(records)
 
 
-def _to_relationships(found: Relations, **question: Any) -> Relationships:
+def _to_relationships(found: RelatedPapers, **question: Any) -> Relationships:
     """Return related papers as the tool's structure."""
     return pick_members(
         Relationships,
@@ -565,7 +565,7 @@ def _to_relationships(found: Relations, **question: Any) -> Relationships:
     )
 
 
-def _to_related_article(article: Related) -> RelatedArticle:
+def _to_related_article(article: RelatedPaper) -> RelatedArticle:
     address = f"https://pubmed.ncbi.nlm.nih.gov/{article.pmid}/" if article.pmid else ""
     if not address and article.doi:
         address = f"https://doi.org/{article.doi}"
@@ -593,10 +593,10 @@ def to_converted_ids(one: Converted) -> ConvertedIds:
     return pick_members(ConvertedIds, one, pmid=one.ids.pmid, pmcid=one.ids.pmcid, doi=one.ids.doi)
 
 
-def _to_mesh_heading(heading: Heading) -> MeshHeading:
+def _to_mesh_heading(heading: MeshHeading) -> MeshHeadingRow:
     term = heading.term
     return pick_members(
-        MeshHeading,
+        MeshHeadingRow,
         term,
         broader=heading.broader,
         narrower=heading.narrower,

@@ -39,7 +39,7 @@ _MOST = 300_000  # characters of a manuscript, and of its list
 
 @with_config(extra="allow")
 class Board(TypedDict):
-    """The state of a harvest or a review; see `..reports.board` for the other members."""
+    """The state of a harvest or a review; see `..reports.board` for the members."""
 
     job_id: str
     state: str
@@ -139,11 +139,11 @@ def _update_review(library: Library, name: str) -> bool:
 
 def _build_review_board(library: Library, name: str, start: int) -> Board:
     """Return the board of a review."""
-    from ..review.board import build_board
+    from ..review.board import build_review_board
 
     made = library.reviews.open(name)
     state = "searched" if any(event.what == "update" for event in made.events()) else "new"
-    row = {"job_id": made.job_id, "state": state, **build_board(made, start=start)}
+    row = {"job_id": made.job_id, "state": state, **build_review_board(made, start=start)}
     return cast("Board", row)
 
 

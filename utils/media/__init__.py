@@ -8,9 +8,9 @@ and ``tables.json`` has all tables; images and supplementary files are as the si
 from .files import (
     PaperObjects,
     StoredObject,
+    collect_objects,
+    collect_objects_of_papers,
     find_objects_in_passage,
-    gather_objects,
-    gather_objects_of_papers,
     read_stored_objects,
 )
 from .found_files import is_copying_allowed, is_image_name, pick_best_formats
@@ -21,9 +21,9 @@ __all__ = [
     "COLUMNS",
     "PaperObjects",
     "StoredObject",
+    "collect_objects",
+    "collect_objects_of_papers",
     "find_objects_in_passage",
-    "gather_objects",
-    "gather_objects_of_papers",
     "is_copying_allowed",
     "is_image_name",
     "iterate_cell_rows",

@@ -1,4 +1,4 @@
-"""Store a paper's objects as files next to its text, fetched where a site provides the files.
+"""Store a paper's objects as files next to its text; missing files are downloaded.
 
 `.found_files` finds files to fetch; for other files the address is listed. This module writes the
 tables. A complete file is not fetched again. Each file appears when it is complete,
@@ -27,7 +27,7 @@ from ..shelf.paper_file import get_objects_folder
 from ..system import safe_files
 from ..system.nearest import suggest_nearest_name
 from ..system.plain_text import one_line, shorten, to_escaped_json
-from .found_files import FoundFile, FoundFiles
+from .found_files import ObjectFile, ObjectFileFinder
 from .listing import (
     Mention,
     find_mentions,
@@ -91,7 +91,7 @@ class PaperObjects:
     objects: tuple[StoredObject, ...]
 
 
-def gather_objects(
+def collect_objects(
     stored: StoredPaper,
     shelf: Shelf,
     web: Web,
@@ -118,13 +118,13 @@ def gather_objects(
     if not wanted or not fetch:
         listed = _match_stored_objects(wanted, stored)
         return PaperObjects(
-            stored, folder, tuple(_with_first_mention(item, places) for item in listed)
+            stored, folder, tuple(_add_first_mention(item, places) for item in listed)
         )
     with web.leases.hold_lease(
         f"objects {folder.name}", f"the figures and tables of {stored.paper.ids}"
     ):
         safe_files.make_folder(folder)
-        files = FoundFiles(stored, shelf, web)
+        files = ObjectFileFinder(stored, shelf, web)
         kept = _ObjectWriter(stored, folder, files, most_bytes).write_objects(wanted, places)
         rows = [
             _to_relative_row(item) for item in (*_list_objects_to_keep(folder, kinds, kept), *kept)
@@ -185,7 +185,7 @@ def _match_stored_objects(found: Sequence[PaperObject], stored: StoredPaper) -> 
     ]
 
 
-def gather_objects_of_papers(
+def collect_objects_of_papers(
     texts: Iterable[StoredPaper],
     shelf: Shelf,
     web: Web,
@@ -194,20 +194,22 @@ def gather_objects_of_papers(
     fetch: bool = True,
     most_bytes: int = MAX_OBJECT_BYTES,
 ) -> Iterator[PaperObjects | tuple[StoredPaper, PaperError]]:
-    """Gather the objects of several papers at a time, in order; yield each error with its paper.
+    """Collect the objects of papers, in order; yield an error together with its paper.
 
     Full texts are read one by one, as there may be a hundred thousand.
     """
 
-    def gather_or_error(stored: StoredPaper) -> PaperObjects | tuple[StoredPaper, PaperError]:
+    def collect_or_return_error(
+        stored: StoredPaper,
+    ) -> PaperObjects | tuple[StoredPaper, PaperError]:
         try:
-            return gather_objects(stored, shelf, web, kinds, fetch=fetch, most_bytes=most_bytes)
+            return collect_objects(stored, shelf, web, kinds, fetch=fetch, most_bytes=most_bytes)
         except PaperError as error:
             return stored, error
 
     with ThreadPoolExecutor(_PARALLEL_PAPERS) as pool:
         for batch in _iterate_text_batches(texts, 4 * _PARALLEL_PAPERS):
-            yield from pool.map(gather_or_error, batch)
+            yield from pool.map(collect_or_return_error, batch)
 
 
 def _iterate_text_batches(texts: Iterable[StoredPaper], size: int) -> Iterator[list[StoredPaper]]:
@@ -223,13 +225,13 @@ def read_stored_objects(folder: Path) -> list[StoredObject]:
     """
     try:
         rows = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        found = [_with_folder(StoredObject(**row), folder) for row in rows]
+        found = [_add_folder_to_file(StoredObject(**row), folder) for row in rows]
     except (OSError, ValueError, TypeError):
         return []
     return [item for item in found if not item.file or Path(item.file).is_file()]
 
 
-def _with_folder(item: StoredObject, folder: Path) -> StoredObject:
+def _add_folder_to_file(item: StoredObject, folder: Path) -> StoredObject:
     return replace(item, file=str(folder / Path(item.file).name)) if item.file else item
 
 
@@ -253,10 +255,10 @@ def _list_objects_to_keep(
 
 
 class _ObjectWriter:
-    """Write one paper's objects to the shelf."""
+    """Writes one paper's objects to the shelf."""
 
     def __init__(
-        self, stored: StoredPaper, folder: Path, files: FoundFiles, most_bytes: int
+        self, stored: StoredPaper, folder: Path, files: ObjectFileFinder, most_bytes: int
     ) -> None:
         self._stored = stored
         self._folder = folder
@@ -281,7 +283,7 @@ class _ObjectWriter:
                 kept += self._write_files(item, found)
         if tidy:
             safe_files.write_file(self._folder / TABLES, to_escaped_json(tidy).encode())
-        return [_with_first_mention(item, places) for item in kept]
+        return [_add_first_mention(item, places) for item in kept]
 
     def _write_table(self, item: PaperObject, grid: TableGrid) -> StoredObject:
         path = self._folder / self._choose_unused_name(item, "csv")
@@ -304,7 +306,7 @@ class _ObjectWriter:
         ]
 
     def _write_object_file(
-        self, item: PaperObject, listed: StoredObject, file: FoundFile
+        self, item: PaperObject, listed: StoredObject, file: ObjectFile
     ) -> StoredObject:
         ending = Path(file.name).suffix.lstrip(".").lower()
         path = self._folder / self._choose_unused_name(item, ending, file.name)
@@ -403,7 +405,7 @@ def _restore_stored_object(
     return replace(before, rows=listed.rows, columns=listed.columns, grid=item.grid)
 
 
-def _with_first_mention(kept: StoredObject, places: Mapping[str, Mention]) -> StoredObject:
+def _add_first_mention(kept: StoredObject, places: Mapping[str, Mention]) -> StoredObject:
     place = places.get(normalize_object_label(kept.label))
     return replace(kept, mentioned=place.section) if place else kept
 

@@ -1,4 +1,4 @@
-"""Find the files of a paper's figures and supplements, and check whether they may be copied.
+"""Find the files of a paper's figures and supplements, and check that copying is allowed.
 
 - PubMed Central's Cloud Service has its articles' files, with checksums.
 - A LaTeX source contains its own pictures.
@@ -32,8 +32,8 @@ _NOT_IN_PMC = "The paper is not in PubMed Central; its publisher's page has the 
 _FREE_LICENSE = re.compile(r"CC\b|CC0|Public Domain", re.I)
 
 
-class FoundFile(NamedTuple):
-    """A file that can be fetched: its name, address, and checksum if known.
+class ObjectFile(NamedTuple):
+    """A file that can be downloaded: its name, address, and checksum if known.
 
     ``take`` returns its bytes, up to a limit.
     """
@@ -45,8 +45,8 @@ class FoundFile(NamedTuple):
     take: Callable[[int], bytes]
 
 
-class FoundFiles:
-    """The files of one paper's objects."""
+class ObjectFileFinder:
+    """Finds the files of one paper's objects."""
 
     def __init__(self, stored: StoredPaper, shelf: Shelf, web: Web) -> None:
         self._stored = stored
@@ -55,13 +55,13 @@ class FoundFiles:
 
     def find_files(
         self, item: PaperObject, every: Sequence[PaperObject]
-    ) -> tuple[list[FoundFile], str]:
+    ) -> tuple[list[ObjectFile], str]:
         """Return the files of an object, one of *every*, or the reason for having no file."""
         if not item.files:
             return [], _NO_FILE
         source = self._latex_source
         if source is not None and source.media == "latex":
-            return self._find_in_source(item, every)
+            return self._find_in_latex_source(item, every)
         if any("://" in name for name in item.files):
             return self._find_page_pictures(item)
         available, reason = self._pmc_files
@@ -76,7 +76,7 @@ class FoundFiles:
         return raw.fetched if raw else None
 
     @cached_property
-    def _pmc_files(self) -> tuple[list[FoundFile], str]:
+    def _pmc_files(self) -> tuple[list[ObjectFile], str]:
         """The Cloud Service's files of this paper, or the reason for having no files."""
         from ..sources.pmc import fetch_media, list_media
 
@@ -90,27 +90,27 @@ class FoundFiles:
         except PaperError as error:
             return [], error.text
         return [
-            FoundFile(*file, license_, partial(fetch_media, file, pmcid, self._web))
+            ObjectFile(*file, license_, partial(fetch_media, file, pmcid, self._web))
             for file in files
         ], ""
 
-    def _find_in_source(
+    def _find_in_latex_source(
         self, item: PaperObject, every: Sequence[PaperObject]
-    ) -> tuple[list[FoundFile], str]:
+    ) -> tuple[list[ObjectFile], str]:
         """Return an object's files from the LaTeX source, which is unpacked once."""
-        held = self._unpack_source(every)
+        held = self._unpack_latex_source(every)
         license_ = self._stored.license
         url = self._latex_source.url if self._latex_source else ""
         files = [
-            FoundFile(
-                *held[name][:1], url, "", license_, partial(_require_max_bytes, held[name][1])
+            ObjectFile(
+                *held[name][:1], url, "", license_, partial(_drop_if_too_large, held[name][1])
             )
             for name in item.files
             if name in held
         ]
         return files, "" if files else f"The source has no {item.files[0]}."
 
-    def _unpack_source(self, every: Sequence[PaperObject]) -> dict[str, tuple[str, bytes]]:
+    def _unpack_latex_source(self, every: Sequence[PaperObject]) -> dict[str, tuple[str, bytes]]:
         if self._held is None:
             from ..readers.submission import extract_submission_files
 
@@ -123,7 +123,7 @@ class FoundFiles:
 
     _held: dict[str, tuple[str, bytes]] | None = None
 
-    def _find_page_pictures(self, item: PaperObject) -> tuple[list[FoundFile], str]:
+    def _find_page_pictures(self, item: PaperObject) -> tuple[list[ObjectFile], str]:
         """Return the pictures on an article's page, if their licence allows copying."""
         from ..sources import arxiv, publisher
 
@@ -134,13 +134,13 @@ class FoundFiles:
             return [], f"{terms} programs copy it: open the address."
         fetch = arxiv.fetch_picture if at_arxiv else publisher.fetch_picture
         return [
-            FoundFile(_choose_picture_name(url), url, "", license_, partial(fetch, url, self._web))
+            ObjectFile(_choose_picture_name(url), url, "", license_, partial(fetch, url, self._web))
             for url in item.files
         ], ""
 
 
 def is_copying_allowed(license_: str) -> bool:
-    """Return whether a licence lets everybody copy the work unchanged, as Creative Commons does.
+    """Return whether a licence allows copying the unchanged work, as Creative Commons does.
 
     >>> [is_copying_allowed(name) for name in ("CC BY-NC-ND 4.0", "© Elsevier", "")]
     [True, False, False]
@@ -165,7 +165,7 @@ def is_image_name(name: str) -> bool:
     return _rank_image_format(name) < len(_IMAGE_EXTENSIONS) and not name.lower().endswith(".pdf")
 
 
-def _require_max_bytes(data: bytes, most: int) -> bytes:
+def _drop_if_too_large(data: bytes, most: int) -> bytes:
     return data if len(data) <= most else b""
 
 
@@ -190,11 +190,11 @@ def _is_named_file(name: str, wanted: Sequence[str]) -> bool:
     return any(name.lower() == item.lower() or stem.lower() == item.lower() for item in wanted)
 
 
-def _pick_best_files(item: PaperObject, files: Sequence[FoundFile]) -> list[FoundFile]:
+def _pick_best_files(item: PaperObject, files: Sequence[ObjectFile]) -> list[ObjectFile]:
     """Return all files of a supplement, or each image of a figure in its best-supported format."""
     if item.kind == "supplement":
         return list(files)
-    by_stem: dict[str, FoundFile] = {}
+    by_stem: dict[str, ObjectFile] = {}
     for file in sorted(files, key=lambda file: _rank_image_format(file.name)):
         by_stem.setdefault(file.name.rpartition(".")[0].lower(), file)
     return list(by_stem.values())

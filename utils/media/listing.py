@@ -20,7 +20,7 @@ from ..outline import (
     find_figures_and_tables,
 )
 from ..shelf import Shelf
-from ..shelf.shelf import TextFile
+from ..shelf.shelf import TextCacheKey
 from ..system.plain_text import one_line, to_subscript, to_superscript
 
 _RULE = re.compile(r"\|?(?:\s*:?-{3,}:?\s*\|)+\s*:?-*:?\s*")
@@ -68,11 +68,11 @@ def list_objects_without_files(stored: StoredPaper, shelf: Shelf) -> tuple[Paper
     StoreFailed
         Its file cannot be read.
     """
-    return _list_objects_in_text_file(TextFile.from_stored(stored, shelf))
+    return _list_objects_in_text_file(TextCacheKey.from_stored(stored, shelf))
 
 
 @lru_cache(maxsize=16)
-def _list_objects_in_text_file(file: TextFile) -> tuple[PaperObject, ...]:
+def _list_objects_in_text_file(file: TextCacheKey) -> tuple[PaperObject, ...]:
     raw = file.shelf.read_raw_answer(file.stored)
     if raw and raw.fetched.media == "jats":
         return tuple(_list_objects_in_xml(raw.fetched))
@@ -90,7 +90,7 @@ def _list_objects_in_markdown(stored: StoredPaper, shelf: Shelf) -> list[PaperOb
     floats = find_figures_and_tables(
         text, build_outline(text, collect_declared_section_types(stored.sections))
     )
-    return [_parse_object(item, text[item.start : item.end]) for item in floats]
+    return [_build_object_from_markdown(item, text[item.start : item.end]) for item in floats]
 
 
 def _add_picture_files(found: Sequence[PaperObject], fetched: Fetched) -> list[PaperObject]:
@@ -130,7 +130,7 @@ def find_mentions(stored: StoredPaper, shelf: Shelf) -> dict[str, Mention]:
     return found
 
 
-def _parse_object(item: FigureOrTable, text: str) -> PaperObject:
+def _build_object_from_markdown(item: FigureOrTable, text: str) -> PaperObject:
     """Return the figure or table in a passage of Markdown."""
     lines = text.split("\n")
     at = next((n for n, line in enumerate(lines) if _RULE.fullmatch(line)), 0)
@@ -140,7 +140,7 @@ def _parse_object(item: FigureOrTable, text: str) -> PaperObject:
             "table" if is_table else "figure", item.label, _strip_caption_label(text)
         )
     end = next((n for n in range(at, len(lines)) if "|" not in lines[n]), len(lines))
-    rows = [_split_table_cells(line) for line in (lines[at - 1], *lines[at + 1 : end])]
+    rows = [_split_markdown_row(line) for line in (lines[at - 1], *lines[at + 1 : end])]
     notes = (one_line(_markdown_to_text(line)) for line in lines[end:] if line.strip())
     head, body = _split_head_and_body(rows)
     caption = _strip_caption_label("\n".join(lines[: at - 1]))
@@ -154,17 +154,17 @@ def _split_head_and_body(rows: Sequence[list[str]]) -> tuple[Rows, Rows]:
     split = [cell.split(" / ") for cell in head]
     deepest = max(map(len, split))
     levels = [
-        tuple(_get_level_heading(parts, at, deepest) for parts in split) for at in range(deepest)
+        tuple(_get_heading_at_level(parts, at, deepest) for parts in split) for at in range(deepest)
     ]
     return (tuple(levels) if any(head) else ()), tuple(map(tuple, body))
 
 
-def _get_level_heading(parts: list[str], at: int, deepest: int) -> str:
+def _get_heading_at_level(parts: list[str], at: int, deepest: int) -> str:
     """Return a column's heading at one level; the lowest heading is right above the body."""
     return ([""] * (deepest - len(parts)) + parts)[at]
 
 
-def _split_table_cells(line: str) -> list[str]:
+def _split_markdown_row(line: str) -> list[str]:
     cells = _CELL_ENDS.split(line.strip())
     cells = cells[1:] if line.lstrip().startswith("|") else cells
     cells = cells[:-1] if cells and not cells[-1].strip() else cells

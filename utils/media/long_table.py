@@ -128,7 +128,7 @@ def write_long_table(texts: Iterable[StoredPaper], shelf: Shelf, path: Path) -> 
         require_pyarrow()
     tables = cells = 0
 
-    def rows() -> Iterator[dict[str, Any]]:
+    def iterate_and_count_rows() -> Iterator[dict[str, Any]]:
         nonlocal tables, cells
         for stored in texts:
             objects = list_objects_without_files(stored, shelf)
@@ -139,7 +139,7 @@ def write_long_table(texts: Iterable[StoredPaper], shelf: Shelf, path: Path) -> 
 
     make_folder(path.parent)
     with replace_text_file(path) as file:
-        write(rows(), file)
+        write(iterate_and_count_rows(), file)
     return tables, cells
 
 
@@ -159,7 +159,7 @@ def _write_parquet_rows(rows: Iterable[Mapping[str, Any]], file: TextIO) -> None
     left = iter(rows)
     with parquet.ParquetWriter(file.buffer, schema, compression="zstd") as writer:
         while batch := list(islice(left, _BATCH_ROWS)):
-            columns = [[_replace_unencodable(row[name]) for row in batch] for name in COLUMNS]
+            columns = [[_replace_unencodable_text(row[name]) for row in batch] for name in COLUMNS]
             writer.write_table(pa.table(columns, schema=schema))
 
 
@@ -169,7 +169,7 @@ _WRITERS: dict[str, Callable[[Iterable[Mapping[str, Any]], TextIO], None]] = {
 }
 
 
-def _replace_unencodable(value: Any) -> Any:
+def _replace_unencodable_text(value: Any) -> Any:
     return replace_surrogates(value) if isinstance(value, str) else value
 
 

@@ -21,7 +21,7 @@ from ..corpus.word_index import (
     build_filter_queries,
     build_numbers_query,
     build_terms_query,
-    get_year_range,
+    get_filtered_year_range,
     join_weighted_terms,
 )
 from ..errors import StoreFailed
@@ -281,7 +281,7 @@ class Snapshot:
             return []
         passes = np.ones(len(documents), bool)
         if not _is_any_year(filters):
-            first, last = get_year_range(filters)
+            first, last = get_filtered_year_range(filters)
             years = np.array(self.searcher.fast_field_values("year", documents), np.int64)
             passes &= (years >= first) & (years <= last)
         if not filters.retracted:

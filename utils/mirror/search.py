@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from ..corpus.local_model import Reranker
     from ..corpus.names import Kind
     from ..corpus.quotations import Quotation
-    from ..corpus.search import Answer
+    from ..corpus.search import PassageAnswer
     from ..corpus.searchable import SearchedTexts
     from ..model.paper import Version
     from ..model.passage import Passage, PassageHit
@@ -214,13 +214,13 @@ class ShelfAndMirror:
     def __init__(self, shelf: Shelf, snapshot: Snapshot) -> None:
         self._shelf, self._snapshot = shelf, snapshot
 
-    def find_by_file(self, name: str) -> StoredPaper | None:
+    def find_paper_by_file(self, name: str) -> StoredPaper | None:
         """Return the text of this name: an article version in the mirror, or a shelf file."""
         if (told := _NAME.fullmatch(name.strip())) and (
             row := self._read_row(int(told[1]), _COLUMNS)
         ):
             return _to_stored(row)
-        return self._shelf.find_by_file(name)
+        return self._shelf.find_paper_by_file(name)
 
     def find_text(self, ids: Ids, wants: Version = "") -> StoredPaper | None:
         """Return the full text on the shelf, else in the mirror, else what the shelf has."""
@@ -307,7 +307,7 @@ class MirrorPassages:
         self._indexes: dict[str, PassageIndex] = {}
         self._kept: dict[Path, VectorStore] = {}
 
-    def find(self, query: str, *, filters: Filters = _USUAL, **options: Any) -> Answer:
+    def find(self, query: str, *, filters: Filters = _USUAL, **options: Any) -> PassageAnswer:
         """Find passages by words and by meaning; see `..corpus.search.find_passages`.
 
         Raises
@@ -331,10 +331,12 @@ class MirrorPassages:
 
     def verify_quote(self, text: str, paper: str = "") -> Quotation:
         """Find a quotation; see `..corpus.quotations.verify_quotation`."""
-        from ..corpus.quotations import verify_in_paper, verify_quotation
+        from ..corpus.quotations import verify_quotation, verify_quotation_in_paper
 
         seen = self._take_snapshot([(one, None) for one in self._take_snapshots()[0]])
-        return verify_in_paper(text, paper, seen) if paper else verify_quotation(text, seen)
+        return (
+            verify_quotation_in_paper(text, paper, seen) if paper else verify_quotation(text, seen)
+        )
 
     def _take_snapshot(
         self, parts: Sequence[tuple[Snapshot, VectorStore | None]], *, one_text: bool = False
@@ -397,12 +399,12 @@ class _MirrorSnapshot:
     reranker: Reranker | None
 
     @property
-    def more(self) -> str:
+    def empty_search_advice(self) -> str:
         """The advice to a person who found nothing."""
         verbs = ("mirror pubmed", "mirror pmc", "mirror index")
         return f"bring the mirror up to date ({', then '.join(map(command_line, verbs))})"
 
-    def recent_counts(self) -> CorpusCounts:
+    def get_recent_counts(self) -> CorpusCounts:
         """Count what the indexes hold; `find_text` warns of what they lack."""
         snapshots = self.database.snapshots
         papers = sum(one.generation.papers for one in snapshots)

@@ -37,7 +37,7 @@ from uuid import UUID, uuid4
 
 import numpy as np
 
-from ..corpus.word_index import open_index
+from ..corpus.word_index import open_word_index
 from ..errors import StoreFailed
 from ..system import safe_files
 from .engines import Lost, pause_garbage_collection
@@ -170,7 +170,7 @@ def open_split(folder: Path, schema: Schema) -> Iterator[Callable[[Document], ob
     making = folder.with_name(f".{folder.name}-{uuid4().hex[:8]}")
     safe_files.make_folder(making)
     try:
-        writer = open_index(making, schema).writer(HEAP, 1)
+        writer = open_word_index(making, schema).writer(HEAP, 1)
         yield writer.add_document
         writer.commit()
         writer.wait_merging_threads()

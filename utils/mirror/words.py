@@ -25,10 +25,10 @@ from ..corpus.word_index import (
     TERMS,
     add_unscored_conditions,
     build_filter_queries,
-    build_index_schema,
     build_terms_query,
+    build_word_index_schema,
     join_weighted_terms,
-    open_index,
+    open_word_index,
 )
 from ..errors import BadRequest, EmptyStore, StoreFailed
 from ..model.paper import SearchResult
@@ -348,13 +348,13 @@ class WordIndex:
         return self._make_fields().build()
 
     def _make_fields(self) -> tantivy.SchemaBuilder:
-        return build_index_schema(self.names, self.numbers)
+        return build_word_index_schema(self.names, self.numbers)
 
     @cached_property
     def index(self) -> tantivy.Index:
         """The index in tantivy."""
         safe_files.make_folder(self.folder / "index")
-        return open_index(self.folder / "index", self.schema)
+        return open_word_index(self.folder / "index", self.schema)
 
     @contextmanager
     def explain_errors(self) -> Iterator[None]:

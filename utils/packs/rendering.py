@@ -29,7 +29,7 @@ from ..model.versions import VERSION_NAMES
 from ..outline.blocks import Block, iterate_blocks, split_block_items, strip_heading
 from ..outline.words import strip_markup
 from ..reports.labels import describe_license, get_route_label
-from ..shelf import Shelf, get_body
+from ..shelf import Shelf, strip_header
 from ..shelf.paper_file import RETRACTED
 from ..system.plain_text import clean_text, one_line
 from ..system.safe_files import PRIVATE_FOLDER, make_folder, write_file
@@ -92,7 +92,7 @@ def get_rendered_pdf(stored: StoredPaper, shelf: Shelf, *, dry_run: bool = False
     """
     _register_fonts()
     source = (stored.via, stored.version, stored.license, True)
-    body = get_body(shelf.read_text(stored))
+    body = strip_header(shelf.read_text(stored))
     if dry_run:
         return HeldPdf(_LEAST_BYTES + len(body), bytes, *source)
     folder = shelf.folder / PRIVATE_FOLDER / "renderings"

@@ -116,7 +116,7 @@ def select_references(
 
 def _find_full_text_on_shelf(row: Harvested, shelf: Shelf) -> StoredPaper | None:
     """Return a harvested paper's full text, even if it arrived after the harvest."""
-    stored = shelf.find_by_file(row.file) if row.file else None
+    stored = shelf.find_paper_by_file(row.file) if row.file else None
     if stored is None or stored.kind != "full_text":
         stored = shelf.find_text(row.paper.ids)
     return stored if stored and stored.kind == "full_text" else None
@@ -149,7 +149,7 @@ def find_pdf_of_text(stored: StoredPaper, shelf: Shelf) -> HeldPdf | None:
     if found := shelf.pdfs.find_pdf(stored):
         source = (found.via, found.version or stored.version, found.license)
         if found.held_by != "copy":
-            if shelf.pdfs.find_problem(stored, reads_bytes=True):
+            if shelf.pdfs.find_pdf_problem(stored, reads_bytes=True):
                 return None
             read = partial(_read_users_pdf, stored, shelf)
             return HeldPdf(found.size, read, *source, path=found.path)
@@ -163,7 +163,7 @@ def find_pdf_of_text(stored: StoredPaper, shelf: Shelf) -> HeldPdf | None:
 
 def _read_users_pdf(stored: StoredPaper, shelf: Shelf) -> bytes:
     """Return the bytes of the user's own PDF; raise an error if the file changed meanwhile."""
-    body = shelf.pdfs.read_own_file(stored)
+    body = shelf.pdfs.read_user_pdf(stored)
     if body is None:
         raise StoreFailed(
             f"The PDF of {stored.paper.ids} cannot be read.", "Run the command again."
@@ -178,7 +178,7 @@ def _read_original_bytes(stored: StoredPaper, shelf: Shelf) -> bytes:
 
 def _explain_missing_pdf(stored: StoredPaper, shelf: Shelf) -> str:
     """Return what happened to the PDF, or how the routes to it failed; "" if none was tried."""
-    if problem := shelf.pdfs.find_problem(stored, reads_bytes=True):
+    if problem := shelf.pdfs.find_pdf_problem(stored, reads_bytes=True):
         return problem
     attempt = find_most_informative_failure(shelf.pdfs.read_attempts(stored))
     if attempt is None:

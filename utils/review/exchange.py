@@ -53,7 +53,7 @@ class RecordTags(NamedTuple):
 def export_records(
     program: Program,
     rows: Sequence[ScreeningStatus],
-    file_of: FileOf,
+    get_relative_file: FileOf,
     places: Mapping[str, int] | None = None,
     tags: RecordTags | None = None,
 ) -> dict[str, str]:
@@ -62,14 +62,14 @@ def export_records(
     *places* are places in the order of screening by record key; they are written into the notes,
     and for ASReview into a column.
     """
-    notes = _NoteWriter(file_of, places or {}, tags or RecordTags({}, {}))
+    notes = _NoteWriter(get_relative_file, places or {}, tags or RecordTags({}, {}))
     if program == "rayyan":
         return {
-            "rayyan.csv": _to_csv(_RAYYAN_COLUMNS, (_to_rayyan_row(one, notes) for one in rows))
+            "rayyan.csv": _format_csv(_RAYYAN_COLUMNS, (_to_rayyan_row(one, notes) for one in rows))
         }
     if program == "asreview":
         return {
-            "asreview.csv": _to_csv(
+            "asreview.csv": _format_csv(
                 _ASREVIEW_COLUMNS, (_to_asreview_row(one, notes) for one in rows)
             )
         }
@@ -85,20 +85,22 @@ def export_records(
 
 
 class _NoteWriter:
-    """The path of a record's full text, and the notes that name key and place of the record."""
+    """Builds the notes of a record: the path of its full text, its key and its position."""
 
-    def __init__(self, file_of: FileOf, places: Mapping[str, int], tags: RecordTags) -> None:
-        self.find_file = file_of
+    def __init__(
+        self, get_relative_file: FileOf, places: Mapping[str, int], tags: RecordTags
+    ) -> None:
+        self.find_file = get_relative_file
         self._tags = tags
         self._places = places
 
-    def get_place(self, one: ScreeningStatus) -> str:
+    def get_screening_position(self, one: ScreeningStatus) -> str:
         """Return the place of a record in the order of screening; "" if it has none."""
         return str(self._places.get(one.record.key, ""))
 
-    def list_notes(self, one: ScreeningStatus) -> list[str]:
+    def list_record_notes(self, one: ScreeningStatus) -> list[str]:
         """Return the lines of notes that belong to every record."""
-        place = self.get_place(one)
+        place = self.get_screening_position(one)
         return [f"{KEY}: {one.record.key}", *([f"screening order: {place}"] if place else [])]
 
     def get_labels(self, one: ScreeningStatus) -> Sequence[str]:
@@ -138,15 +140,15 @@ def _get_covidence_stage(one: ScreeningStatus) -> str:
         return "included"
     if one.second == "exclude":
         return "excluded"
-    if one.first == "exclude" and not one.assessed:
+    if one.first == "exclude" and not one.is_assessed:
         return "irrelevant"
-    return "full_text_review" if one.sought else "screen"
+    return "full_text_review" if one.is_sought else "screen"
 
 
 def _to_ris_record(one: ScreeningStatus, notes: _NoteWriter, *, tagged: bool = False) -> str:
     """Return a RIS record with Papershelf's key in a note; *tagged* adds the decisions as tags."""
     head, end, _ = format_ris_record(one.record.paper, notes.find_file(one)).rpartition("ER  - ")
-    lines = [f"N1  - {note}" for note in notes.list_notes(one)]
+    lines = [f"N1  - {note}" for note in notes.list_record_notes(one)]
     if tagged:
         tags = dict.fromkeys([*_to_zotero_tags(one), *map(one_line, notes.get_labels(one))])
         lines += [f"KW  - {tag}" for tag in tags]
@@ -155,7 +157,7 @@ def _to_ris_record(one: ScreeningStatus, notes: _NoteWriter, *, tagged: bool = F
 
 def _to_zotero_tags(one: ScreeningStatus) -> Iterator[str]:
     """Yield tags for Zotero, in the form that the import reads."""
-    outcome = one.second if one.assessed else one.first
+    outcome = one.second if one.is_assessed else one.first
     if outcome in ("include", "exclude"):
         reason = f": {one_line(one.reason)}" if outcome == "exclude" and one.reason else ""
         yield f"papershelf/{outcome}{reason}"
@@ -170,7 +172,7 @@ def _to_rayyan_row(one: ScreeningStatus, notes: _NoteWriter) -> dict[str, str]:
     year, month, day = [*paper.published.split("-"), "", "", ""][:3]
     file = notes.find_file(one)
     lines = [
-        *notes.list_notes(one),
+        *notes.list_record_notes(one),
         f"full text: {file}" if file else "",
         *notes.list_rayyan_fields(one),
     ]
@@ -193,7 +195,7 @@ def _to_rayyan_row(one: ScreeningStatus, notes: _NoteWriter) -> dict[str, str]:
 
 
 def _to_asreview_row(one: ScreeningStatus, notes: _NoteWriter) -> dict[str, str]:
-    outcome = one.second if one.assessed else one.first
+    outcome = one.second if one.is_assessed else one.first
     return {
         **_to_common_row(one),
         "year": one.record.paper.year,
@@ -201,7 +203,7 @@ def _to_asreview_row(one: ScreeningStatus, notes: _NoteWriter) -> dict[str, str]
         KEY: one.record.key,
         "pmid": one.record.paper.ids.pmid,
         "full_text": notes.find_file(one),
-        "screening_order": notes.get_place(one),
+        "screening_order": notes.get_screening_position(one),
     }
 
 
@@ -222,12 +224,12 @@ def _to_csl_item(one: ScreeningStatus, notes: _NoteWriter) -> dict[str, object]:
     """Return a CSL item with Papershelf's key in a line of its note, which Zotero preserves."""
     item = to_csl_item(one.record.paper, one.record.key)
     file = notes.find_file(one)
-    named = notes.list_notes(one)
+    named = notes.list_record_notes(one)
     lines = [item.get("note", ""), *named, f"full text: {file}" if file else ""]
     return item | {"note": "\n".join(filter(None, lines))}
 
 
-def _to_csv(columns: Sequence[str], rows: Iterable[dict[str, str]]) -> str:
+def _format_csv(columns: Sequence[str], rows: Iterable[dict[str, str]]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)

@@ -19,7 +19,7 @@ from typing import Any
 from ..command_line import command_line
 from ..errors import StoreFailed, UnknownName
 from ..lists.decisions import Decision, ScreenedRecord, Stage
-from ..lists.pasted import Entry
+from ..lists.pasted import ListEntry
 from ..model.job import JobSearch
 from ..model.paper import Paper, paper_from_row, to_row, utc_now
 from ..system import safe_files, sqlite
@@ -63,7 +63,7 @@ _CURRENT_SEARCHES = """SELECT arm, kind, search, limits FROM searches
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class ReviewEvent:
     """An event of a review: time, version of Papershelf, kind and details."""
 
     number: int
@@ -74,7 +74,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ReviewRecord:
     """A record of the review; each paper has one record.
 
     Parameters
@@ -92,13 +92,13 @@ class Record:
     paper: Paper
 
     @property
-    def entry(self) -> Entry:
+    def entry(self) -> ListEntry:
         """The record as an entry of a harvest's list."""
-        return Entry(self.asked, self.paper.ids, None if self.paper.ids else self.paper)
+        return ListEntry(self.asked, self.paper.ids, None if self.paper.ids else self.paper)
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
+class SearchRun:
     """The last run of a search: its arm, the kind of source, and its limits in words."""
 
     arm: str
@@ -107,13 +107,13 @@ class Searched:
     limits: str = ""
 
 
-def _add_hits(before: Searched, one: Searched) -> Searched:
+def _add_up_citation_hits(before: SearchRun, one: SearchRun) -> SearchRun:
     """Add the hits of two citation searches."""
     hits, taken = before.search.hits + one.search.hits, before.search.taken + one.search.taken
     return replace(one, search=replace(one.search, hits=hits, taken=taken))
 
 
-def make_record_key(entry: Entry) -> str:
+def make_record_key(entry: ListEntry) -> str:
     """Return the permanent key of a record, a hash of the text of its first entry.
 
     >>> from utils.model.identifiers import Ids
@@ -145,7 +145,7 @@ class ReviewLedger:
         """Create a ledger in *folder*; an existing ledger is left unchanged."""
         path = folder / LEDGER_FILE
         opened = closing(sqlite.open_database(path, _LOCK_TIMEOUT_S))
-        with _translate_errors(path), opened as db, sqlite.transaction(db):
+        with _convert_to_store_failed(path), opened as db, sqlite.transaction(db):
             if sqlite.read_schema_version(db) == 0:
                 for table in _TABLES:
                     db.execute(table)
@@ -161,7 +161,7 @@ class ReviewLedger:
     @contextmanager
     def record_event(self, what: str, detail: Mapping[str, Any]) -> Iterator[EventWriter]:
         """Record an event with all its rows in one transaction."""
-        with self._connect() as db, sqlite.transaction(db):
+        with self._open_connection() as db, sqlite.transaction(db):
             insert = "INSERT INTO events (at, version, what, detail) VALUES (?, ?, ?, ?)"
             for table in _ADDED_TABLES:
                 db.execute(table)
@@ -170,30 +170,30 @@ class ReviewLedger:
 
     # -- reading -----------------------------------------------------------------------------
 
-    def list_events(self) -> Iterator[Event]:
+    def list_events(self) -> Iterator[ReviewEvent]:
         """Yield all events, oldest first."""
         for number, at, made_by, what, detail in self._fetch_rows(
             "SELECT number, at, version, what, detail FROM events ORDER BY number"
         ):
-            yield Event(number, at, made_by, what, json.loads(detail))
+            yield ReviewEvent(number, at, made_by, what, json.loads(detail))
 
-    def list_records(self) -> list[Record]:
+    def list_records(self) -> list[ReviewRecord]:
         """Return all records, in the order in which they were added."""
         return [
-            Record(key, asked, arm, event, paper_from_row(json.loads(paper)))
+            ReviewRecord(key, asked, arm, event, paper_from_row(json.loads(paper)))
             for key, asked, arm, event, paper in self._fetch_rows(
                 "SELECT key, asked, arm, event, paper FROM records ORDER BY number"
             )
         ]
 
-    def list_searches(self) -> list[Searched]:
+    def list_searches(self) -> list[SearchRun]:
         """Return the last run of each search; citation searches by updates are summed up."""
-        made: dict[object, Searched] = {}
+        made: dict[object, SearchRun] = {}
         for at, (arm, kind, search, limits) in enumerate(self._fetch_rows(_CURRENT_SEARCHES)):
-            one = Searched(arm, kind, JobSearch(**json.loads(search)), limits)
+            one = SearchRun(arm, kind, JobSearch(**json.loads(search)), limits)
             same = one.search.name if limits == AT_UPDATES else at
             before = made.get(same)
-            made[same] = _add_hits(before, one) if before else one
+            made[same] = _add_up_citation_hits(before, one) if before else one
         return list(made.values())
 
     def list_decisions(self) -> dict[str, list[Decision]]:
@@ -205,7 +205,7 @@ class ReviewLedger:
         return made
 
     def find_former_decision(self, key: str, stage: Stage, screener: str) -> Decision | None:
-        """Return the decision that a screener's latest one on a record replaced, if any."""
+        """Return the decision before a screener's latest one on a record; None without one."""
         rows = self._fetch_rows(
             """SELECT choice, reasons FROM decisions WHERE key = ? AND stage = ? AND screener = ?
             ORDER BY rowid DESC LIMIT 1 OFFSET 1""",
@@ -235,34 +235,36 @@ class ReviewLedger:
         """Return the notes of screeners, by record key: screener and note."""
         made: dict[str, list[tuple[str, str]]] = {}
         query = "SELECT DISTINCT key, screener, note FROM notes ORDER BY rowid"
-        for key, screener, note in self._select_added("notes", query):
+        for key, screener, note in self._select_from_added_table("notes", query):
             made.setdefault(key, []).append((screener, note))
         return made
 
     def list_rayyan_keys(self) -> dict[str, str]:
         """Return the keys of records, by Rayyan's keys in earlier imports."""
-        return dict(self._select_added("rayyan_keys", "SELECT rayyan_key, key FROM rayyan_keys"))
+        return dict(
+            self._select_from_added_table("rayyan_keys", "SELECT rayyan_key, key FROM rayyan_keys")
+        )
 
-    def list_unmatched(self) -> list[tuple[int, str, str, str]]:
+    def list_unmatched_rows(self) -> list[tuple[int, str, str, str]]:
         """Return the unmatched rows of decision files: event, place, title, reason."""
         return list(
             self._fetch_rows("SELECT event, place, title, why FROM unmatched ORDER BY rowid")
         )
 
     def _fetch_rows(self, query: str, values: Sequence[str] = ()) -> list[Any]:
-        with self._connect() as db:
+        with self._open_connection() as db:
             return db.execute(query, values).fetchall()
 
-    def _select_added(self, table: str, query: str) -> list[Any]:
+    def _select_from_added_table(self, table: str, query: str) -> list[Any]:
         """Return the rows of an added table; none where the ledger does not have it yet."""
         tables = self._fetch_rows("SELECT name FROM sqlite_master WHERE type = 'table'")
         return self._fetch_rows(query) if (table,) in tables else []
 
     @contextmanager
-    def _connect(self) -> Iterator[sqlite3.Connection]:
+    def _open_connection(self) -> Iterator[sqlite3.Connection]:
         """Open the database of the ledger, and close it at the end of the block."""
         with (
-            _translate_errors(self.path),
+            _convert_to_store_failed(self.path),
             closing(sqlite.open_database(self.path, _LOCK_TIMEOUT_S)) as db,
         ):
             if (found := sqlite.read_schema_version(db)) != SCHEMA_VERSION:
@@ -278,12 +280,12 @@ class EventWriter:
         self._db = db
         self.number = number
 
-    def set_detail(self, detail: Mapping[str, Any]) -> None:
+    def set_event_detail(self, detail: Mapping[str, Any]) -> None:
         """Set the details of the event once they are known."""
         update = "UPDATE events SET detail = ? WHERE number = ?"
         self._db.execute(update, (_to_json(detail), self.number))
 
-    def add_records(self, arm: str, entries: Iterable[tuple[Entry, Paper]]) -> int:
+    def add_records(self, arm: str, entries: Iterable[tuple[ListEntry, Paper]]) -> int:
         """Add the records that are new; return their number."""
         insert = """INSERT OR IGNORE INTO records (key, asked, arm, event, paper)
             VALUES (?, ?, ?, ?, ?)"""
@@ -300,7 +302,7 @@ class EventWriter:
         rows = [(_to_json(to_row(paper)), key) for key, paper in papers.items()]
         self._db.executemany("UPDATE records SET paper = ? WHERE key = ?", rows)
 
-    def add_searches(self, searches: Iterable[Searched]) -> None:
+    def add_searches(self, searches: Iterable[SearchRun]) -> None:
         """Add the searches of an update."""
         rows = [
             (self.number, one.arm, one.kind, _to_json(asdict(one.search)), one.limits)
@@ -331,19 +333,19 @@ class EventWriter:
         row = (self.number, key, stage, screener, "withdrawn", "[]", utc_now())
         self._db.execute("INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
-    def add_unmatched(self, rows: Sequence[tuple[str, str, str]]) -> None:
+    def add_unmatched_rows(self, rows: Sequence[tuple[str, str, str]]) -> None:
         """Add rows that match no record: place, title, reason."""
         made = [(self.number, *row) for row in rows]
         self._db.executemany("INSERT INTO unmatched VALUES (?, ?, ?, ?)", made)
 
 
-def filter_stage(decisions: Iterable[Decision], stage: Stage) -> list[Decision]:
+def filter_decisions_by_stage(decisions: Iterable[Decision], stage: Stage) -> list[Decision]:
     """Return the decisions of one stage."""
     return [one for one in decisions if one.stage == stage]
 
 
 @contextmanager
-def _translate_errors(path: Path) -> Iterator[None]:
+def _convert_to_store_failed(path: Path) -> Iterator[None]:
     """Raise SQLite's errors as `StoreFailed`."""
     try:
         with safe_files.disk_errors(path):

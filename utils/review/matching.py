@@ -22,7 +22,7 @@ from ..lists.decisions import ScreenedRecord
 from ..model.paper import Paper
 from ..search.fused_results import group_records
 from ..system.plain_text import one_line
-from .ledger import Record
+from .ledger import ReviewRecord
 
 _MIN_DISTINCTIVE_WORDS = 4  # distinctive words that a title needs to identify a paper
 Unmatched = tuple[str, str, str]
@@ -39,7 +39,7 @@ class MatchedRows:
 
 def match_rows(
     rows: Sequence[ScreenedRecord],
-    records: Sequence[Record],
+    records: Sequence[ReviewRecord],
     rayyan_keys: Mapping[str, str] | None = None,
 ) -> MatchedRows:
     """Find the record of each row; *rayyan_keys* are our keys by the keys of earlier imports."""
@@ -64,9 +64,9 @@ def match_rows(
         elif of_names:
             unmatched[at] = "its identifiers are those of several records"
     open_ = [at for at in range(len(rows)) if at not in found and at not in unmatched]
-    titled = _index_by_title(records)
+    titled = _index_records_by_title(records)
     for at, judged in _match_by_same_paper(rows, open_, records).items():
-        key = judged or _find_by_title(rows[at].paper, titled)
+        key = judged or _find_key_by_title(rows[at].paper, titled)
         if key:
             found[at] = key
         else:
@@ -81,7 +81,7 @@ def match_rows(
 
 
 def _match_by_same_paper(
-    rows: Sequence[ScreenedRecord], open_: Sequence[int], records: Sequence[Record]
+    rows: Sequence[ScreenedRecord], open_: Sequence[int], records: Sequence[ReviewRecord]
 ) -> dict[int, str]:
     """Return the keys of rows by same-paper matching; empty for a row without a match."""
     if not open_:
@@ -97,16 +97,20 @@ def _match_by_same_paper(
     return found
 
 
-def _index_by_title(records: Sequence[Record]) -> dict[tuple[str, ...], list[Record]]:
+def _index_records_by_title(
+    records: Sequence[ReviewRecord],
+) -> dict[tuple[str, ...], list[ReviewRecord]]:
     """Index records by the words of their titles; short titles are left out."""
-    found: defaultdict[tuple[str, ...], list[Record]] = defaultdict(list)
+    found: defaultdict[tuple[str, ...], list[ReviewRecord]] = defaultdict(list)
     for record in records:
         if count_distinctive_words(record.paper.title) >= _MIN_DISTINCTIVE_WORDS:
             found[tuple(split_title_words(record.paper.title))].append(record)
     return found
 
 
-def _find_by_title(paper: Paper, titled: Mapping[tuple[str, ...], Sequence[Record]]) -> str:
+def _find_key_by_title(
+    paper: Paper, titled: Mapping[tuple[str, ...], Sequence[ReviewRecord]]
+) -> str:
     """Return the key of the only record with this title; empty if year or identifiers differ."""
     same = titled.get(tuple(split_title_words(paper.title)), ())
     if len(same) != 1:

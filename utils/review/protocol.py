@@ -90,7 +90,7 @@ prisma_s:
 
 
 @dataclass(frozen=True, slots=True)
-class Database:
+class SearchedDatabase:
     """A database that `review update` searches."""
 
     source: str
@@ -98,7 +98,7 @@ class Database:
 
 
 @dataclass(frozen=True, slots=True)
-class ListFile:
+class ImportedList:
     """A list exported from a source that is not searched here, with details for the appendix."""
 
     path: Path
@@ -115,8 +115,8 @@ class Protocol:
 
     title: str
     question: str = ""
-    databases: tuple[Database, ...] = ()
-    lists: tuple[ListFile, ...] = ()
+    databases: tuple[SearchedDatabase, ...] = ()
+    lists: tuple[ImportedList, ...] = ()
     screeners: int = 2
     resolver: str = ""
     automation: tuple[str, ...] = ()
@@ -125,8 +125,8 @@ class Protocol:
     include_if: tuple[str, ...] = ()
     exclude_if: tuple[str, ...] = ()
 
-    def get_kind(self, name: str) -> Kind:
-        """Return the kind of source of a list; any other name is a searched database."""
+    def get_source_kind(self, name: str) -> Kind:
+        """Return the kind of source of a list; a name without a list is a searched database."""
         return next((one.kind for one in self.lists if one.name == name), "database")
 
 
@@ -147,7 +147,7 @@ def read_protocol(folder: Path) -> Protocol:
     return _parse_text(text, folder)
 
 
-def write_fields(folder: Path, fields: Mapping[str, Any]) -> Protocol:
+def write_protocol_fields(folder: Path, fields: Mapping[str, Any]) -> Protocol:
     """Set fields of the protocol in a folder; all other lines stay as they are.
 
     Raises
@@ -193,11 +193,11 @@ def add_list(folder: Path, data: bytes, name: str, kind: str, title: str = "") -
     names = (f"{plain}{mark}.{form or 'txt'}" for mark in ("", *(f"-{n}" for n in range(2, 1000))))
     path = next(folder / one for one in names if not (folder / one).exists())
     before = yaml.safe_load((folder / PROTOCOL_FILE).read_text("utf-8-sig"))
-    lists = _get_list(before, "lists") if isinstance(before, dict) else []
+    lists = _get_list_field(before, "lists") if isinstance(before, dict) else []
     new = {"file": path.name, "name": one_line(title) or path.name, "kind": kind}
     write_file(path, data)
     try:
-        return write_fields(folder, {"lists": [*lists, new]})
+        return write_protocol_fields(folder, {"lists": [*lists, new]})
     except BadRequest:
         path.unlink()
         raise
@@ -224,7 +224,7 @@ def _parse_protocol(told: Mapping[Any, Any], folder: Path) -> Protocol:
         raise _build_protocol_error(
             f"there is no field {strange[0]!r}", f"Choose among {', '.join(_FIELDS)}."
         )
-    if strange := [str(one) for one in _get_list(told, "stages") if one not in STAGES]:
+    if strange := [str(one) for one in _get_list_field(told, "stages") if one not in STAGES]:
         raise _build_protocol_error(
             f"there is no stage {strange[0]!r}", f"Choose among {', '.join(STAGES)}."
         )
@@ -242,55 +242,62 @@ def _parse_protocol(told: Mapping[Any, Any], folder: Path) -> Protocol:
     if not isinstance(answers, dict):
         raise _build_protocol_error("prisma_s names no fields", "Leave it out, or name them.")
     return Protocol(
-        _get_text(told, "title"),
-        _get_text(told, "question"),
-        tuple(_parse_database(one) for one in _get_list(told, "databases")),
-        tuple(_parse_list_file(one, folder) for one in _get_list(told, "lists")),
+        _get_text_field(told, "title"),
+        _get_text_field(told, "question"),
+        tuple(_parse_database(one) for one in _get_list_field(told, "databases")),
+        tuple(_parse_list_file(one, folder) for one in _get_list_field(told, "lists")),
         screeners,
-        _get_text(told, "resolver"),
-        tuple(map(str, _get_list(told, "automation"))),
+        _get_text_field(told, "resolver"),
+        tuple(map(str, _get_list_field(told, "automation"))),
         told.get("prisma"),
         {str(name): one_line(str(text)) for name, text in answers.items() if text},
-        *(tuple(one_line(str(one)) for one in _get_list(criteria, name)) for name in _CRITERIA),
+        *(
+            tuple(one_line(str(one)) for one in _get_list_field(criteria, name))
+            for name in _CRITERIA
+        ),
     )
 
 
-def _parse_database(one: Any) -> Database:
-    if not isinstance(one, dict) or not _get_text(one, "source") or not _get_text(one, "query"):
+def _parse_database(one: Any) -> SearchedDatabase:
+    if (
+        not isinstance(one, dict)
+        or not _get_text_field(one, "source")
+        or not _get_text_field(one, "query")
+    ):
         raise _build_protocol_error(
             "a database needs a source and a query", "See the remarks of a new protocol."
         )
-    least, most = _get_text(one, "min_date"), _get_text(one, "max_date")
-    kind = _get_text(one, "date_type") or "pdat"
-    query = Query(_get_text(one, "query"), min_date=least, max_date=most, date_type=kind)
-    return Database(_get_text(one, "source").lower(), query)
+    least, most = _get_text_field(one, "min_date"), _get_text_field(one, "max_date")
+    kind = _get_text_field(one, "date_type") or "pdat"
+    query = Query(_get_text_field(one, "query"), min_date=least, max_date=most, date_type=kind)
+    return SearchedDatabase(_get_text_field(one, "source").lower(), query)
 
 
-def _parse_list_file(one: Any, folder: Path) -> ListFile:
-    if not isinstance(one, dict) or not _get_text(one, "file"):
+def _parse_list_file(one: Any, folder: Path) -> ImportedList:
+    if not isinstance(one, dict) or not _get_text_field(one, "file"):
         raise _build_protocol_error("a list needs a file", "See the remarks of a new protocol.")
-    kind = _get_text(one, "kind") or "database"
+    kind = _get_text_field(one, "kind") or "database"
     known = next((name for name in KINDS if name == kind.lower()), None)
     if known is None:
         raise _build_protocol_error(
             f"a list cannot be of the kind {kind!r}", f"Choose among {', '.join(KINDS)}."
         )
-    path = folder / _get_text(one, "file")
-    told = {name: _get_text(one, name) for name in ("query", "limits", "searched")}
-    return ListFile(path, _get_text(one, "name") or path.name, known, **told)
+    path = folder / _get_text_field(one, "file")
+    told = {name: _get_text_field(one, name) for name in ("query", "limits", "searched")}
+    return ImportedList(path, _get_text_field(one, "name") or path.name, known, **told)
 
 
 def _build_protocol_error(what: str, hint: str) -> BadRequest:
     return BadRequest(f"{PROTOCOL_FILE}: {what}.", hint)
 
 
-def _get_list(told: Mapping[Any, Any], name: str) -> list[Any]:
+def _get_list_field(told: Mapping[Any, Any], name: str) -> list[Any]:
     value = told.get(name) or []
     if not isinstance(value, list):
         raise _build_protocol_error(f"{name} is not a list", 'Begin each entry with "- ".')
     return value
 
 
-def _get_text(told: Mapping[Any, Any], name: str) -> str:
+def _get_text_field(told: Mapping[Any, Any], name: str) -> str:
     value = told.get(name)
     return "" if value is None else one_line(str(value))

@@ -1,4 +1,4 @@
-"""Order the records that nobody screened yet, and tell when screening may stop.
+"""Rank the unscreened records, and estimate when screening may stop.
 
 A review finds thousands of records, of which a few per cent belong in it. Reading the likely ones
 first shows early what the review is about, and lets the screeners stop before the end.
@@ -36,7 +36,7 @@ from ..command_line import command_line, install_command
 from ..errors import BadRequest, NotConfigured
 from ..model.tabular import ResultList
 from ..outline.terms import stem_word
-from .ledger import Record
+from .ledger import ReviewRecord
 from .protocol import Protocol
 from .standing import ScreeningStatus
 
@@ -55,7 +55,7 @@ RANKED_COLUMNS: Final = ("rank", "score", "reasons", "title", "authors", "year",
 
 
 class BatchCount(NamedTuple):
-    """The number of records of a batch that were read, and of those that were included."""
+    """The numbers of read and of included records in a batch."""
 
     read: int
     included: int
@@ -63,7 +63,7 @@ class BatchCount(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RankedRecord:
-    """A record that is not screened yet, with its place in the order of reading.
+    """An unscreened record with its position in the reading order.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class RankedRecord:
         The words that moved the record up most.
     """
 
-    record: Record
+    record: ReviewRecord
     rank: int
     score: float
     reasons: tuple[str, ...]
@@ -111,7 +111,7 @@ class StopAdvice:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The records to screen, likeliest first, and what the order was learned from."""
+    """The records to screen, the likeliest first, and the basis of the order."""
 
     rows: ResultList[RankedRecord]
     included: int
@@ -125,7 +125,7 @@ class Ranking:
 
 
 class ScreeningModel:
-    """Scores of the records of one review by the decisions on some of them.
+    """A model that scores the records of one review from the decisions on some of them.
 
     Parameters
     ----------
@@ -140,15 +140,15 @@ class ScreeningModel:
         self._texts = texts
         try:
             self._vectorizer = TfidfVectorizer(
-                analyzer=_list_features, sublinear_tf=True, max_df=0.95
+                analyzer=_extract_features, sublinear_tf=True, max_df=0.95
             )
             self._features = self._vectorizer.fit_transform(texts)
         except ValueError:  # no word is left: there are none, or all records share them
-            self._vectorizer = TfidfVectorizer(analyzer=_list_features_and_blank)
+            self._vectorizer = TfidfVectorizer(analyzer=_extract_features_with_constant)
             self._features = self._vectorizer.fit_transform(texts)
 
-    def score(self, read: Sequence[int], included: Sequence[bool]) -> NDArray[Any]:
-        """Return a score for every record, learned from the places of those that were *read*.
+    def score_from_decisions(self, read: Sequence[int], included: Sequence[bool]) -> NDArray[Any]:
+        """Return a score for each record, learned from the records at the positions *read*.
 
         Both kinds of decision must be among *included*.
         """
@@ -160,8 +160,8 @@ class ScreeningModel:
         scores: NDArray[Any] = self._features @ self._weights + model.intercept_[0]
         return scores
 
-    def score_by_likeness(self, text: str, included: Sequence[int]) -> NDArray[Any]:
-        """Return the likeness of every record to a *text* and to the *included* records."""
+    def score_by_similarity(self, text: str, included: Sequence[int]) -> NDArray[Any]:
+        """Return each record's similarity to a *text* and to the *included* records."""
         pattern = self._vectorizer.transform([text])
         for at in included:
             pattern = pattern + self._features[at]
@@ -169,8 +169,8 @@ class ScreeningModel:
         scores: NDArray[Any] = self._features @ self._weights
         return scores
 
-    def explain(self, at: int) -> tuple[str, ...]:
-        """Return the words of one record that added most to its latest score, as it spells them."""
+    def explain_score(self, at: int) -> tuple[str, ...]:
+        """Return the words of one record that contributed most to its latest score."""
         row = self._features[at]
         added = row.data * self._weights[row.indices]
         names = self._vectorizer.get_feature_names_out()
@@ -180,15 +180,15 @@ class ScreeningModel:
         return tuple(filter(None, words))
 
 
-def _list_features(text: str) -> list[str]:
+def _extract_features(text: str) -> list[str]:
     """Return the stems of a text and the pairs of neighbours among them."""
     stems = [stem for _, stem in _stem_words(text)]
     return [*stems, *map(" ".join, pairwise(stems))]
 
 
-def _list_features_and_blank(text: str) -> list[str]:
+def _extract_features_with_constant(text: str) -> list[str]:
     """Return the features of a text, and one that every text has, so that none is without."""
-    return [*_list_features(text), ""]
+    return [*_extract_features(text), ""]
 
 
 def _stem_words(text: str) -> list[tuple[str, str]]:
@@ -208,7 +208,7 @@ def _require_scikit_learn() -> None:
 def rank_records(
     standings: Sequence[ScreeningStatus], batches: Sequence[Sequence[str]], protocol: Protocol
 ) -> Ranking:
-    """Order the records that are undecided by title and abstract.
+    """Return the records without a decision on title and abstract, the likeliest first.
 
     Parameters
     ----------
@@ -230,18 +230,18 @@ def rank_records(
     outcomes = [standing.first for standing in standings]
     read = [at for at, outcome in enumerate(outcomes) if outcome in ("include", "exclude")]
     labels = [outcomes[at] == "include" for at in read]
-    model = ScreeningModel([_get_text(standing.record) for standing in standings])
+    model = ScreeningModel([_join_record_text(standing.record) for standing in standings])
     if any(labels) and not all(labels):
-        scores = model.score(read, labels)
+        scores = model.score_from_decisions(read, labels)
     else:
         included = [at for at, label in zip(read, labels, strict=True) if label]
-        scores = model.score_by_likeness(f"{protocol.title} {protocol.question}", included)
+        scores = model.score_by_similarity(f"{protocol.title} {protocol.question}", included)
     order = sorted(
         (at for at, outcome in enumerate(outcomes) if outcome == "undecided"),
         key=lambda at: -scores[at],
     )
     rows = [
-        RankedRecord(standings[at].record, rank, float(scores[at]), model.explain(at))
+        RankedRecord(standings[at].record, rank, float(scores[at]), model.explain_score(at))
         for rank, at in enumerate(order, 1)
     ]
     stop = estimate_stop_risk(standings, batches)
@@ -288,6 +288,6 @@ def compute_risk_bound(batches: Sequence[BatchCount], unread: int) -> float:
     return risk
 
 
-def _get_text(record: Record) -> str:
+def _join_record_text(record: ReviewRecord) -> str:
     paper = record.paper
     return "\n".join((paper.title, paper.abstract, *paper.keywords))

@@ -25,15 +25,15 @@ from ..model.job import Harvested, JobSearch
 from ..reports.page import render_template
 from ..reports.prisma import TO_FILL, PrismaFlow, render_svg
 from ..system.plain_text import clean_text, one_line, to_spreadsheet_cell
-from .ledger import Event, Record, ReviewLedger, Searched
+from .ledger import ReviewEvent, ReviewLedger, ReviewRecord, SearchRun
 from .protocol import Protocol
 from .standing import ScreeningStatus
 from .updating import (
     CHANGE_LABELS,
+    get_urgency_rank,
     list_changes,
-    list_unanswered,
-    rank_urgency,
-    split_at_publication,
+    list_unanswered_sources,
+    split_events_at_publication,
 )
 
 MAX_ROWS_SHOWN = 50
@@ -49,7 +49,7 @@ _SEARCH_COLUMNS = (
 )
 _CHANGE_COLUMNS = ("at", "outcome", "papershelf_key", "pmid", "doi", "title", "detail")
 _STAGE_LABELS = {"title_abstract": "title and abstract", "full_text": "full text"}
-TextOf = Callable[[Record, dict[str, Harvested]], Harvested | None]
+TextOf = Callable[[ReviewRecord, dict[str, Harvested]], Harvested | None]
 _OPEN_ANSWER = f"*{TO_FILL}*"
 
 
@@ -98,7 +98,7 @@ def render_review_page(shown: PageContent, flow: PrismaFlow) -> str:
     return render_template("review.html", review=shown, prisma=drawing)
 
 
-def render_tables(
+def render_review_tables(
     every: Sequence[ScreeningStatus],
     ledger: ReviewLedger,
     texts: dict[str, Harvested],
@@ -108,10 +108,10 @@ def render_tables(
     labels, notes = ledger.list_labels(), ledger.list_notes()
     unmatched = [
         {"event": str(event), "place": place, "title": title, "why": why}
-        for event, place, title, why in ledger.list_unmatched()
+        for event, place, title, why in ledger.list_unmatched_rows()
     ]
     return {
-        "records.csv": _to_csv(
+        "records.csv": _format_csv(
             _RECORD_COLUMNS,
             (
                 _to_record_row(one, text_of(one.record, texts))
@@ -122,16 +122,18 @@ def render_tables(
                 for one in every
             ),
         ),
-        "decisions.csv": _to_csv(
+        "decisions.csv": _format_csv(
             _DECISION_COLUMNS, (row for one in every for row in _to_decision_rows(one))
         ),
-        "conflicts.csv": _to_csv(
+        "conflicts.csv": _format_csv(
             _DECISION_COLUMNS,
             (row for one in every for row in _to_decision_rows(one, conflicts_only=True)),
         ),
-        "changes.csv": _to_csv(_CHANGE_COLUMNS, _to_change_rows(every, list(ledger.list_events()))),
-        "searches.csv": _to_csv(_SEARCH_COLUMNS, map(_to_search_row, ledger.list_searches())),
-        "unmatched.csv": _to_csv(("event", "place", "title", "why"), unmatched),
+        "changes.csv": _format_csv(
+            _CHANGE_COLUMNS, _to_change_rows(every, list(ledger.list_events()))
+        ),
+        "searches.csv": _format_csv(_SEARCH_COLUMNS, map(_to_search_row, ledger.list_searches())),
+        "unmatched.csv": _format_csv(("event", "place", "title", "why"), unmatched),
     }
 
 
@@ -141,11 +143,11 @@ def build_page_content(
     """Collect the content of the review's page."""
     events = list(ledger.list_events())
     updates = [at for at, event in enumerate(events) if event.what == "update"]
-    published_at, later = split_at_publication(events)
+    published_at, later = split_events_at_publication(events)
     if not published_at:
         later = events[updates[-1] :] if updates else []
     changes = sorted(
-        _to_change_rows(every, later), key=lambda row: rank_urgency(str(row["outcome"]))
+        _to_change_rows(every, later), key=lambda row: get_urgency_rank(str(row["outcome"]))
     )
     conflicts = [row for one in every for row in _to_decision_rows(one, conflicts_only=True)]
     columns = ("title", "stage", "screener", "decision", "reason")
@@ -154,7 +156,7 @@ def build_page_content(
         protocol.title or name,
         protocol.question,
         events[updates[-1]].at if updates else "",
-        count_headline(every),
+        count_headline_numbers(every),
         [
             (one.search.name, one.kind, one.search.query, one.search.searched_at[:10],
              one.search.hits)
@@ -162,7 +164,7 @@ def build_page_content(
         ],
         [
             tuple(row[column] for column in columns)
-            for row in map(_label_stage, conflicts[:MAX_ROWS_SHOWN])
+            for row in map(_add_stage_label, conflicts[:MAX_ROWS_SHOWN])
         ],
         len({row["papershelf_key"] for row in conflicts}),
         [
@@ -172,18 +174,18 @@ def build_page_content(
         ],
         list(Counter(CHANGE_LABELS[str(row["outcome"])] for row in changes).items()),
         published_at,
-        list_unanswered(events),
-        len(ledger.list_unmatched()),
+        list_unanswered_sources(events),
+        len(ledger.list_unmatched_rows()),
     )  # fmt: skip
 
 
-def count_headline(every: Sequence[ScreeningStatus]) -> list[tuple[str, int]]:
+def count_headline_numbers(every: Sequence[ScreeningStatus]) -> list[tuple[str, int]]:
     """Return the numbers at the top of the page."""
     return [
         ("Records", len(every)),
-        ("Screened", sum(one.screened for one in every)),
+        ("Screened", sum(one.is_screened for one in every)),
         ("Excluded by title and abstract", sum(one.first == "exclude" for one in every)),
-        ("Assessed by full text", sum(one.assessed for one in every)),
+        ("Assessed by full text", sum(one.is_assessed for one in every)),
         ("Included reports", sum(one.second == "include" for one in every)),
         ("Retracted", sum(one.record.paper.retracted for one in every)),
     ]
@@ -191,7 +193,7 @@ def count_headline(every: Sequence[ScreeningStatus]) -> list[tuple[str, int]]:
 
 def render_review_appendix(
     protocol: Protocol,
-    searches: Sequence[Searched],
+    searches: Sequence[SearchRun],
     duplicates: int | None,
     runs: int,
     software: str,
@@ -215,7 +217,7 @@ def _to_record_row(one: ScreeningStatus, text: Harvested | None) -> dict[str, ob
         "journal": paper.journal or paper.journal_abbreviation,
         "found_by": one.record.arm,
         "title_abstract": one.first,
-        "full_text": one.second if one.assessed else "",
+        "full_text": one.second if one.is_assessed else "",
         "reason": one.reason,
         "retracted": paper.retracted,
         "text": text.state if text else "",
@@ -223,7 +225,7 @@ def _to_record_row(one: ScreeningStatus, text: Harvested | None) -> dict[str, ob
     }
 
 
-def _label_stage(row: Mapping[str, object]) -> dict[str, object]:
+def _add_stage_label(row: Mapping[str, object]) -> dict[str, object]:
     """Return a decision row with its stage in words."""
     return {**row, "stage": _STAGE_LABELS.get(str(row["stage"]), row["stage"])}
 
@@ -246,7 +248,7 @@ def _to_decision_rows(
 
 
 def _to_change_rows(
-    every: Sequence[ScreeningStatus], events: Sequence[Event]
+    every: Sequence[ScreeningStatus], events: Sequence[ReviewEvent]
 ) -> Iterable[dict[str, object]]:
     """Yield a row for each change of *events*, latest first."""
     records = {one.record.key: one.record for one in every}
@@ -263,12 +265,12 @@ def _to_change_rows(
         }
 
 
-def _to_search_row(one: Searched) -> dict[str, object]:
+def _to_search_row(one: SearchRun) -> dict[str, object]:
     told = asdict(one.search)
     return told | {"arm": one.arm, "kind": one.kind, "where": one.search.name, "limits": one.limits}
 
 
-def _to_csv(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
+def _format_csv(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
@@ -310,28 +312,28 @@ def render_appendix(
         The program that removed duplicates, with its version.
     """
     parts = [
-        f"# How we searched{f': {_to_line(title)}' if title else ''}",
+        f"# How we searched{f': {_clean_to_one_line(title)}' if title else ''}",
         "After PRISMA-S (Rethlefsen et al., Syst Rev 2021;10:39, doi 10.1186/s13643-020-01542-z).",
-        *_report_sources(searches, answers),
-        *_report_strategies(searches),
-        f"**10. Search filters.** {_get_answer(answers, 'filters')}",
-        f"**11. Prior work.** {_get_answer(answers, 'prior_work')}",
-        f"**12. Updates.** {_report_updates(runs)}",
-        f"**13. Dates of searches.** {_report_dates(searches)}",
-        f"**14. Peer review.** {_get_answer(answers, 'peer_review')}",
-        f"**15. Total records.** {_report_totals(searches)}",
-        f"**16. Deduplication.** {_report_deduplication(duplicates, software)}",
+        *_format_source_items(searches, answers),
+        *_format_strategy_items(searches),
+        f"**10. Search filters.** {_get_protocol_answer(answers, 'filters')}",
+        f"**11. Prior work.** {_get_protocol_answer(answers, 'prior_work')}",
+        f"**12. Updates.** {_describe_updates(runs)}",
+        f"**13. Dates of searches.** {_describe_search_dates(searches)}",
+        f"**14. Peer review.** {_get_protocol_answer(answers, 'peer_review')}",
+        f"**15. Total records.** {_describe_hit_totals(searches)}",
+        f"**16. Deduplication.** {_describe_deduplication(duplicates, software)}",
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _report_sources(
+def _format_source_items(
     searches: Sequence[ReportedSearch], answers: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield items 1 to 7: the sources searched."""
     of_kind = {one.kind: [] for one in searches}  # type: dict[str, list[str]]
     for one in searches:
-        of_kind[one.kind].append(_to_line(one.search.name))
+        of_kind[one.kind].append(_clean_to_one_line(one.search.name))
     named = {kind: ", ".join(dict.fromkeys(names)) for kind, names in of_kind.items()}
     several = len({one.search.query for one in searches}) < len(searches)
     together = "Some strategies were run in several databases; see item 8." if several else "No."
@@ -343,21 +345,21 @@ def _report_sources(
     yield f"**3. Study registries.** {registers or _OPEN_ANSWER}"
     yield f"**4. Online resources and browsing.** {browsing or _OPEN_ANSWER}"
     yield f"**5. Citation searching.** {named.get('citation searching') or _OPEN_ANSWER}"
-    yield f"**6. Contacts.** {_get_answer(answers, 'contacts')}"
-    yield f"**7. Other methods.** {_get_answer(answers, 'other_methods')}"
+    yield f"**6. Contacts.** {_get_protocol_answer(answers, 'contacts')}"
+    yield f"**7. Other methods.** {_get_protocol_answer(answers, 'other_methods')}"
 
 
-def _report_strategies(searches: Sequence[ReportedSearch]) -> Iterator[str]:
+def _format_strategy_items(searches: Sequence[ReportedSearch]) -> Iterator[str]:
     """Yield items 8 and 9: each search as it was run, and its limits."""
     yield "**8. Full search strategies**, copied exactly as run; **9. limits and restrictions**:"
     for number, one in enumerate(searches, 1):
         search = one.search
         day = search.searched_at[:10] or TO_FILL
-        yield f"{number}. {_to_line(search.name)}, {day}: {search.hits:,} records"
+        yield f"{number}. {_clean_to_one_line(search.name)}, {day}: {search.hits:,} records"
         yield _quote_query(search.query) if search.query else f"   {_OPEN_ANSWER}"
         if search.effective_query and search.effective_query != search.query:
             yield f"   As the site understood it:\n\n{_quote_query(search.effective_query)}"
-        yield f"   Limits: {_to_line(one.limits) or 'none'}."
+        yield f"   Limits: {_clean_to_one_line(one.limits) or 'none'}."
 
 
 def _quote_query(query: str) -> str:
@@ -365,24 +367,28 @@ def _quote_query(query: str) -> str:
     return "\n".join(f"       {line}" for line in clean_text(query).splitlines())
 
 
-def _report_updates(runs: int) -> str:
+def _describe_updates(runs: int) -> str:
     times = "once" if runs == 1 else f"{runs:,} times"
     return f"All searches were run {times}; the last run is reported."
 
 
-def _report_dates(searches: Sequence[ReportedSearch]) -> str:
-    days = (f"{_to_line(one.search.name)} {one.search.searched_at[:10]}" for one in searches)
+def _describe_search_dates(searches: Sequence[ReportedSearch]) -> str:
+    days = (
+        f"{_clean_to_one_line(one.search.name)} {one.search.searched_at[:10]}" for one in searches
+    )
     return "; ".join(dict.fromkeys(days)) + "." if searches else _OPEN_ANSWER
 
 
-def _report_totals(searches: Sequence[ReportedSearch]) -> str:
+def _describe_hit_totals(searches: Sequence[ReportedSearch]) -> str:
     if not searches:
         return _OPEN_ANSWER
-    each = "; ".join(f"{_to_line(one.search.name)} {one.search.hits:,}" for one in searches)
+    each = "; ".join(
+        f"{_clean_to_one_line(one.search.name)} {one.search.hits:,}" for one in searches
+    )
     return f"{sum(one.search.hits for one in searches):,}: {each}."
 
 
-def _report_deduplication(duplicates: int | None, software: str) -> str:
+def _describe_deduplication(duplicates: int | None, software: str) -> str:
     removed = _OPEN_ANSWER if duplicates is None else f"{duplicates:,} duplicates were removed"
     return (
         f"{removed} by {software}: records that share an identifier and contradict each other in "
@@ -390,9 +396,9 @@ def _report_deduplication(duplicates: int | None, software: str) -> str:
     )
 
 
-def _get_answer(answers: Mapping[str, str], name: str) -> str:
-    return _to_line(answers.get(name, "")) or _OPEN_ANSWER
+def _get_protocol_answer(answers: Mapping[str, str], name: str) -> str:
+    return _clean_to_one_line(answers.get(name, "")) or _OPEN_ANSWER
 
 
-def _to_line(text: str) -> str:
+def _clean_to_one_line(text: str) -> str:
     return one_line(clean_text(text))

@@ -1,4 +1,4 @@
-"""Provide a review's operations: search, import decisions, export records, count, report.
+"""Run a review: search, import decisions, export records, count and report.
 
 A review is a folder in ``reviews/`` of the shelf: ``protocol.yaml`` is its protocol and
 ``review.db`` its history. One harvest, ``review-NAME``, fetches its full texts to the shelf.
@@ -20,7 +20,7 @@ from ..errors import BadRequest
 from ..harvest.jobs import Harvest
 from ..lists.decisions import GivenFacts, read_screened_records
 from ..lists.described import parsed_paper_to_entry
-from ..lists.pasted import Entry
+from ..lists.pasted import ListEntry
 from ..model.job import Harvested, Job, JobSearch, PaperState
 from ..model.paper import utc_now
 from ..model.tabular import ResultList
@@ -35,10 +35,10 @@ from . import report, screening
 from .exchange import Program, RecordTags, export_records
 from .ledger import (
     AT_UPDATES,
-    Event,
-    Record,
+    ReviewEvent,
     ReviewLedger,
-    Searched,
+    ReviewRecord,
+    SearchRun,
     build_unknown_review_error,
     make_record_key,
 )
@@ -49,17 +49,22 @@ from .protocol import (
     Protocol,
     add_list,
     read_protocol,
-    write_fields,
+    write_protocol_fields,
 )
 from .report import render_review_page
 from .snowball import Snowball, search_citations
-from .standing import STANDING_COLUMNS, ScreeningStatus, count_review, derive_screening_statuses
+from .standing import (
+    STANDING_COLUMNS,
+    ScreeningStatus,
+    count_prisma_numbers,
+    derive_screening_statuses,
+)
 from .updating import (
-    Update,
+    ReviewUpdate,
     find_searched_citations,
     list_changes,
-    list_unanswered,
-    split_at_publication,
+    list_unanswered_sources,
+    split_events_at_publication,
     update_review,
 )
 
@@ -72,8 +77,8 @@ _NAME_FORM = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 
 
 @dataclass(frozen=True, slots=True)
-class Import:
-    """The result of a decision file: matched rows, decisions, screeners and unmatched rows."""
+class DecisionImport:
+    """The outcome of importing a decision file: matched rows, decisions and unmatched rows."""
 
     rows: int
     decisions: int
@@ -84,7 +89,7 @@ class Import:
 @reject_wrong_options()
 @dataclass(frozen=True, slots=True)
 class Review:
-    """One review on a shelf."""
+    """A systematic review on a shelf."""
 
     name: str
     ladder: Ladder
@@ -103,14 +108,14 @@ class Review:
         """Return the current protocol; see `.protocol.read_protocol`."""
         return read_protocol(self.folder)
 
-    def events(self) -> list[Event]:
+    def events(self) -> list[ReviewEvent]:
         """Return all events, oldest first."""
         return list(self.ledger.list_events())
 
     # -- searching ---------------------------------------------------------------------------
 
-    def update(self) -> Update:
-        """Repeat the protocol's searches, and ask again about all records; decisions stay.
+    def update(self) -> ReviewUpdate:
+        """Repeat the protocol's searches and refresh all records; decisions are kept.
 
         New papers that cite included reports become records of *citation searching* if `snowball`
         has searched those reports forward before.
@@ -149,7 +154,11 @@ class Review:
             return self.search_citations(seeds, ways)[1]
 
     def search_citations(
-        self, seeds: Sequence[Record], directions: Sequence[Direction], *, by_update: bool = False
+        self,
+        seeds: Sequence[ReviewRecord],
+        directions: Sequence[Direction],
+        *,
+        by_update: bool = False,
     ) -> tuple[int, Snowball]:
         """Search the citations of *seeds*, and add new papers; return event number and result."""
         shelf, web, sources = self.ladder.shelf, self.ladder.web, self.ladder.sources
@@ -181,7 +190,9 @@ class Review:
 
     # -- decisions ---------------------------------------------------------------------------
 
-    def read_decisions(self, data: bytes, name: str, facts: GivenFacts | None = None) -> Import:
+    def read_decisions(
+        self, data: bytes, name: str, facts: GivenFacts | None = None
+    ) -> DecisionImport:
         """Import a decision file; see `..lists.decisions`.
 
         Raises
@@ -200,8 +211,8 @@ class Review:
         detail = {"file": name, "rows": len(rows), "matched": len(found.rows), "by": dict(voices)}
         with self.ledger.record_event("decisions", detail) as writer:
             decided = writer.add_decisions(found.rows)
-            writer.add_unmatched(found.unmatched)
-        return Import(len(found.rows), decided, tuple(voices), found.unmatched)
+            writer.add_unmatched_rows(found.unmatched)
+        return DecisionImport(len(found.rows), decided, tuple(voices), found.unmatched)
 
     def record_decision(
         self, key: str, screener: str, choice: str, *, stage: str, reason: str = ""
@@ -214,9 +225,9 @@ class Review:
         screening.undo_decision(self, key, screener, stage=stage)
 
     def set_protocol(self, fields: Mapping[str, Any]) -> Protocol:
-        """Set fields of the protocol; see `.protocol.write_fields`."""
+        """Set fields of the protocol; see `.protocol.write_protocol_fields`."""
         with exclusive_lock(self.folder / "update.lock"):
-            return write_fields(self.folder, fields)
+            return write_protocol_fields(self.folder, fields)
 
     def add_list(self, data: bytes, name: str, kind: str, title: str = "") -> Protocol:
         """Add an exported list to the protocol, for the next `update`; see `.protocol.add_list`."""
@@ -236,7 +247,7 @@ class Review:
         return ResultList(found, STANDING_COLUMNS, ScreeningStatus.row)
 
     def rank(self) -> Ranking:
-        """Order what is not screened, likeliest first, as learned from the decisions so far.
+        """Return the unscreened records, the likeliest first, as learned from the decisions.
 
         See `.ranking` for the model and for the rule that says when screening may stop.
 
@@ -282,7 +293,7 @@ class Review:
             pass
         return Harvest(ledger, self.ladder)
 
-    def _prepare_ledger(self, entries: Sequence[Entry], every: set[str]) -> Ledger:
+    def _prepare_ledger(self, entries: Sequence[ListEntry], every: set[str]) -> Ledger:
         """Return the harvest's ledger, with exactly these papers left to try."""
         path = get_ledgers_folder(self.ladder.shelf.folder) / f"{self.job_id}.db"
         size = len(entries)
@@ -290,10 +301,10 @@ class Review:
         if path.exists():
             ledger = Ledger(path)
             with ledger.exclusive_lock():  # no other process is fetching the withdrawn papers
-                ledger.remove_untried(every - {entry.asked for entry in entries})
+                ledger.remove_untried_papers(every - {entry.asked for entry in entries})
                 asked = {row.asked for row in ledger.read_outcomes()}
                 fresh = [one for one in entries if one.ids or one.asked not in asked]
-                ledger.add_hits(fresh, size, searches=(origin,))
+                ledger.add_search_hits(fresh, size, searches=(origin,))
             return ledger
         report = command_line(f"review report {self.name}")
         note = f"To draw the PRISMA figure of the review: {report}"
@@ -304,17 +315,17 @@ class Review:
         return Ledger.create(path, job, entries)
 
     def texts(self) -> list[Harvested]:
-        """Return the outcome of each record whose text is wanted; pending before the harvest."""
-        found = self._find_texts()
+        """Return the retrieval status of each record whose text is wanted."""
+        found = self._index_texts_by_name()
         rows = (
-            _find_text(one.record, found)
+            _find_harvested_text(one.record, found)
             or Harvested(number, one.record.asked, "pending", one.record.paper)
             for number, one in enumerate(self.standings(), 1)
             if one.is_wanted
         )
         return list({row.asked: row for row in rows}.values())
 
-    def _find_texts(self) -> dict[str, Harvested]:
+    def _index_texts_by_name(self) -> dict[str, Harvested]:
         """Return the harvest's rows by every name of their papers."""
         path = get_ledgers_folder(self.ladder.shelf.folder) / f"{self.job_id}.db"
         if not path.exists():
@@ -332,19 +343,19 @@ class Review:
         With the *stage* ``full_text``, only records included by title and abstract are written.
         If *ranked*, records to screen come first, in the order of `rank`, with their places.
         """
-        texts = self._find_texts()
-        rows = [s for s in self.standings() if stage != "full_text" or s.sought]
+        texts = self._index_texts_by_name()
+        rows = [s for s in self.standings() if stage != "full_text" or s.is_sought]
         places = {one.record.key: one.rank for one in self.rank().rows} if ranked else {}
         rows.sort(key=lambda one: places.get(one.record.key, len(rows) + 1))
 
-        def file_of(one: ScreeningStatus) -> str:
-            row = _find_text(one.record, texts)
+        def get_relative_file(one: ScreeningStatus) -> str:
+            row = _find_harvested_text(one.record, texts)
             return f"../../../{row.file}" if row and row.state == "full_text" else ""
 
         folder = self.folder / "export"
         make_folder(folder)
         tags = RecordTags(self.ledger.list_labels(), self.ledger.list_notes())
-        files = export_records(program, rows, file_of, places, tags)
+        files = export_records(program, rows, get_relative_file, places, tags)
         for name, text in files.items():
             write_file(folder / name, text.encode("utf-8", "replace"))
         with self.ledger.record_event("export", {"for": program, "records": len(rows)}):
@@ -352,15 +363,15 @@ class Review:
         return [folder / name for name in files]
 
     def numbers(self) -> prisma.PrismaNumbers:
-        """Return the current numbers of PRISMA's boxes."""
-        texts = self._find_texts()
+        """Return the current numbers for the PRISMA flow diagram."""
+        texts = self._index_texts_by_name()
 
-        def state_of(record: Record) -> PaperState | None:
-            row = _find_text(record, texts)
+        def get_text_state(record: ReviewRecord) -> PaperState | None:
+            row = _find_harvested_text(record, texts)
             return row.state if row else None
 
-        return count_review(
-            self.standings(), self.ledger.list_searches(), state_of, self.protocol()
+        return count_prisma_numbers(
+            self.standings(), self.ledger.list_searches(), get_text_state, self.protocol()
         )
 
     @accept_former_options(drawings="draw")
@@ -380,7 +391,9 @@ class Review:
         flow = prisma.build_prisma_flow(numbers)
         files = prisma.write_flow(flow, self.folder, protocol.title, draw)
         runs = sum(event.what == "update" for event in ledger.list_events())
-        made = report.render_tables(every, ledger, self._find_texts(), _find_text)
+        made = report.render_review_tables(
+            every, ledger, self._index_texts_by_name(), _find_harvested_text
+        )
         made["prisma-s.md"] = report.render_review_appendix(
             protocol,
             ledger.list_searches(),
@@ -398,10 +411,10 @@ class Review:
         return [*(self.folder / name for name in made), *files]
 
     def status(self) -> dict[str, Any]:
-        """Return the review in numbers, JSON-serialisable."""
+        """Return the numbers of the review as a JSON-serialisable dict."""
         every, events = self.standings(), self.events()
         updates = [event for event in events if event.what == "update"]
-        published_at, later = split_at_publication(events)
+        published_at, later = split_events_at_publication(events)
         changes = list_changes(later, (one.record for one in every))
         return {
             "review": self.name,
@@ -411,11 +424,13 @@ class Review:
             "searched_at": updates[-1].at if updates else "",
             "published_at": published_at,
             "since_published": dict(Counter(one.outcome for one in changes)),
-            "could_not_tell": list_unanswered(events),
+            "could_not_tell": list_unanswered_sources(events),
             "title_abstract": dict(Counter(one.first for one in every)),
-            "full_text": dict(Counter(one.second for one in every if one.assessed)),
+            "full_text": dict(Counter(one.second for one in every if one.is_assessed)),
             "conflicts": [one.record.key for one in every if "conflict" in (one.first, one.second)],
-            "texts": dict(Counter(row.state for row in _drop_repeated_rows(self._find_texts()))),
+            "texts": dict(
+                Counter(row.state for row in _drop_repeated_rows(self._index_texts_by_name()))
+            ),
             "remarks": list(prisma.build_prisma_flow(self.numbers()).remarks),
             "events": len(events),
         }
@@ -429,7 +444,7 @@ def create_review(name: str, ladder: Ladder) -> Review:
     BadRequest
         The name contains other characters than small letters, digits and hyphens.
     """
-    if not _is_name(name):
+    if not _is_valid_review_name(name):
         msg = f"{name!r} is not a name for a review."
         raise BadRequest(msg, "Use small letters, digits and hyphens: moss-and-light.")
     review = Review(name, ladder)
@@ -450,7 +465,7 @@ def open_review(name: str, ladder: Ladder) -> Review:
     UnknownName
         There is no such review.
     """
-    if not _is_name(name):
+    if not _is_valid_review_name(name):
         raise build_unknown_review_error(ladder.shelf.folder / FOLDER / Path(name).name)
     review = Review(name, ladder)
     review.ledger  # noqa: B018 - raises UnknownName for a missing ledger
@@ -465,14 +480,14 @@ def list_reviews(ladder: Ladder) -> list[Review]:
     return [Review(name, ladder) for name in names]
 
 
-def _is_name(name: str) -> bool:
+def _is_valid_review_name(name: str) -> bool:
     """Return whether a review can have this name."""
     return bool(_NAME_FORM.fullmatch(name)) and not is_device_name(name)
 
 
 def _to_citation_search(
     found: Snowball, seeds: int, ways: Sequence[Direction], *, by_update: bool
-) -> Searched:
+) -> SearchRun:
     """Describe a citation search for the figure and the appendix."""
     many, directions = len(found.candidates), " and ".join(ways)
     search = JobSearch(
@@ -483,10 +498,10 @@ def _to_citation_search(
         taken=many,
         searched_at=utc_now(),
     )
-    return Searched("other", "citation searching", search, AT_UPDATES if by_update else "")
+    return SearchRun("other", "citation searching", search, AT_UPDATES if by_update else "")
 
 
-def _find_text(record: Record, texts: dict[str, Harvested]) -> Harvested | None:
+def _find_harvested_text(record: ReviewRecord, texts: dict[str, Harvested]) -> Harvested | None:
     """Return the harvest's row of a record's full text; None if it was not sought."""
     names = [*record.paper.ids.names(), record.asked]
     return next((texts[name] for name in names if name in texts), None)

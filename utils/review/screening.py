@@ -14,7 +14,7 @@ from ..errors import BadRequest, UnknownName
 from ..lists.decisions import STAGES, Choice, Decision, ScreenedRecord, Stage
 from ..search.fused_results import group_records
 from ..system.plain_text import one_line
-from .ledger import filter_stage
+from .ledger import filter_decisions_by_stage
 from .standing import ScreeningStatus
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _MAX_REASON_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Queue:
+class ScreeningQueue:
     """The records of one stage, for one screener.
 
     ``waiting`` are those that the screener has not decided, ``decided`` how many he or she has.
@@ -57,14 +57,14 @@ def record_decision(
     UnknownName
         The review has no such record.
     """
-    name, checked = check_screener(screener), check_stage(stage)
+    name, checked = require_screener_name(screener), require_stage(stage)
     if choice not in get_args(Choice):
         raise BadRequest(f"{choice!r} is not a decision.", "Give include, exclude or maybe.")
     reason = one_line(reason)[:_MAX_REASON_CHARS]
     if checked == "full_text" and choice == "exclude" and not reason:
         msg = "A report is excluded with a reason, which PRISMA counts."
         raise BadRequest(msg, "Choose a criterion, or write the reason.")
-    paper = _find_record(review, key).record.paper
+    paper = _find_screening_status(review, key).record.paper
     decision = Decision(name, choice, checked, (reason,) if reason else ())  # type: ignore[arg-type]
     detail = {"rows": 1, "matched": 1, "by": {name: 1}, "file": ""}
     with review.ledger.record_event("decisions", detail) as writer:
@@ -73,9 +73,9 @@ def record_decision(
 
 def undo_decision(review: Review, key: str, screener: str, *, stage: str) -> None:
     """Undo the latest decision of a screener on a record; a former decision counts again."""
-    name, checked = check_screener(screener), check_stage(stage)
-    standing = _find_record(review, key)
-    if name not in {one.screener for one in filter_stage(standing.decisions, checked)}:
+    name, checked = require_screener_name(screener), require_stage(stage)
+    standing = _find_screening_status(review, key)
+    if name not in {one.screener for one in filter_decisions_by_stage(standing.decisions, checked)}:
         return
     former = review.ledger.find_former_decision(key, checked, name)
     detail = {"rows": 1, "matched": 1, "by": {name: 1}, "file": "", "undone": key}
@@ -87,9 +87,9 @@ def undo_decision(review: Review, key: str, screener: str, *, stage: str) -> Non
             writer.withdraw_decision(key, checked, name)
 
 
-def list_queue(
+def build_screening_queue(
     standings: Sequence[ScreeningStatus], screener: str, stage: Stage, places: Mapping[str, int]
-) -> Queue:
+) -> ScreeningQueue:
     """Return the records that a screener has not decided at a stage, the likeliest first.
 
     Parameters
@@ -97,12 +97,12 @@ def list_queue(
     places : mapping
         The places of records in the order of screening, by key; others keep their order behind.
     """
-    members = [one for one in standings if stage == "title_abstract" or one.sought]
+    members = [one for one in standings if stage == "title_abstract" or one.is_sought]
     decided = [one for one in members if _has_decided(one, screener, stage)]
     done = {one.record.key for one in decided}
     waiting = [one for one in members if one.record.key not in done]
     waiting.sort(key=lambda one: places.get(one.record.key, len(standings) + 1))
-    return Queue(tuple(waiting), len(decided))
+    return ScreeningQueue(tuple(waiting), len(decided))
 
 
 def list_conflicts(standings: Sequence[ScreeningStatus]) -> list[tuple[ScreeningStatus, Stage]]:
@@ -135,7 +135,7 @@ def list_duplicates(standings: Sequence[ScreeningStatus]) -> list[PossibleDuplic
     return [PossibleDuplicate(open_[one], open_[other], reason) for one, other, reason in pairs]
 
 
-def check_screener(name: str) -> str:
+def require_screener_name(name: str) -> str:
     """Return the name of a screener on one line.
 
     Raises
@@ -150,7 +150,7 @@ def check_screener(name: str) -> str:
     return name
 
 
-def check_stage(stage: str) -> Stage:
+def require_stage(stage: str) -> Stage:
     """Return a stage of screening.
 
     Raises
@@ -165,10 +165,12 @@ def check_stage(stage: str) -> Stage:
 
 
 def _has_decided(standing: ScreeningStatus, screener: str, stage: Stage) -> bool:
-    return any(one.screener == screener for one in filter_stage(standing.decisions, stage))
+    return any(
+        one.screener == screener for one in filter_decisions_by_stage(standing.decisions, stage)
+    )
 
 
-def _find_record(review: Review, key: str) -> ScreeningStatus:
+def _find_screening_status(review: Review, key: str) -> ScreeningStatus:
     for standing in review.standings():
         if standing.record.key == key:
             return standing

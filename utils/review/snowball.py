@@ -23,12 +23,19 @@ from ..download.records import fetch_records
 from ..errors import NotConfigured, PaperError, SourceMiss, Unreachable
 from ..http import Web
 from ..judges.titles import count_distinctive_words, split_title_words
-from ..lists.pasted import Entry, collect_field_ids
+from ..lists.pasted import ListEntry, collect_field_ids
 from ..lists.printed_references import find_printed_ids, iterate_reference_lines
 from ..model.identifiers import Ids
 from ..model.paper import PAPER_COLUMNS, Author, Paper
 from ..model.tabular import Table, TabularResult
-from ..search.citation_indexes import DIRECTIONS, KINDS, MAX_LINKED, Direction, Index, find_indexes
+from ..search.citation_indexes import (
+    DIRECTIONS,
+    KINDS,
+    MAX_LINKED,
+    CitationIndex,
+    Direction,
+    list_citation_indexes,
+)
 from ..search.fused_results import group_records
 from ..search.resolve import resolve_entries
 from ..shelf import Shelf
@@ -47,8 +54,8 @@ SHELF_INDEX = "texts on the shelf"
 
 
 @dataclass(frozen=True, slots=True)
-class Lead:
-    """The seed paper that led to a candidate, the direction, and the index that says so."""
+class CitationLead:
+    """The seed paper that led to a candidate, the direction, and the citation index."""
 
     seed: str
     direction: Direction
@@ -56,16 +63,16 @@ class Lead:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class CitationCandidate:
     """A paper found by citation searching."""
 
     paper: Paper
-    leads: tuple[Lead, ...]
+    leads: tuple[CitationLead, ...]
     round: int = 1
 
     @property
     def seeds(self) -> tuple[str, ...]:
-        """The papers that lead to the candidate, each once."""
+        """The seed papers that led to the candidate, each once."""
         return tuple(dict.fromkeys(lead.seed for lead in self.leads))
 
     @property
@@ -76,7 +83,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Snowball(TabularResult):
-    """The result of citation searching.
+    """The result of citation searching: candidates, counts and missing answers.
 
     Parameters
     ----------
@@ -93,7 +100,7 @@ class Snowball(TabularResult):
         seed, and the reference. They are not candidates.
     """
 
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[CitationCandidate, ...]
     known: int
     indexes: tuple[str, ...]
     notes: tuple[str, ...]
@@ -132,7 +139,7 @@ def search_citations(
     """
     chase = _CitationSearch(shelf, web, sources)
     held = [*known, *seeds]
-    found: list[Candidate] = []
+    found: list[CitationCandidate] = []
     beginning = list(seeds)
     met = 0
     for number in range(1, rounds + 1):
@@ -152,14 +159,14 @@ def search_citations(
     return Snowball(tuple(found), met, chase.indexes, chase.notes, chase.unmatched)
 
 
-_Found = tuple[Paper, Lead]
+_Found = tuple[Paper, CitationLead]
 
 
 def _merge_leads(
     found: Sequence[_Found], held: Sequence[Paper], number: int
-) -> tuple[list[Candidate], int]:
+) -> tuple[list[CitationCandidate], int]:
     """Merge leads into candidates, most cited first; also count papers already known."""
-    leads: dict[Paper, list[Lead]] = {}  # an index returns the same record for every seed
+    leads: dict[Paper, list[CitationLead]] = {}  # an index returns the same record for every seed
     for paper, lead in found:
         leads.setdefault(paper, []).append(lead)
     told = list(leads)
@@ -169,29 +176,29 @@ def _merge_leads(
         if group[0] < len(held):  # groups begin with their first record
             met += bool(rows)
             continue
-        paper = max(rows, key=_count_details)
+        paper = max(rows, key=_count_known_details)
         for row in rows:
             paper = replace(paper, ids=paper.ids | row.ids)
         led = dict.fromkeys(lead for row in rows for lead in leads[row])
-        made.append(Candidate(paper, tuple(led), number))
+        made.append(CitationCandidate(paper, tuple(led), number))
     made = _merge_by_identifier(made)
     made.sort(key=lambda one: -len(one.seeds))
     return made, met
 
 
-def _merge_by_identifier(candidates: Sequence[Candidate]) -> list[Candidate]:
+def _merge_by_identifier(candidates: Sequence[CitationCandidate]) -> list[CitationCandidate]:
     """Merge candidates that share an identifier without contradicting each other.
 
     Indexes may have different titles for the same identifier.
     """
-    made: dict[int, Candidate] = {}
+    made: dict[int, CitationCandidate] = {}
     named: dict[str, int] = {}
     for at, one in enumerate(candidates):
         names = one.paper.ids.names()
         first = next((named[name] for name in names if name in named), at)
         before = made.get(first)
         if before is not None and not before.paper.ids.clash(one.paper.ids):
-            paper = max(before.paper, one.paper, key=_count_details)
+            paper = max(before.paper, one.paper, key=_count_known_details)
             paper = replace(paper, ids=before.paper.ids | one.paper.ids)
             leads = tuple(dict.fromkeys((*before.leads, *one.leads)))
             made[first] = replace(before, paper=paper, leads=leads)
@@ -207,13 +214,13 @@ def _strip_abstract(paper: Paper) -> Paper:
     return replace(paper, abstract="", other_abstracts=(), mesh=(), keywords=())
 
 
-def _count_details(paper: Paper) -> int:
+def _count_known_details(paper: Paper) -> int:
     """Count the details that a record has."""
     return sum(map(bool, (paper.title, paper.authors, paper.journal, paper.published, paper.ids)))
 
 
 class _CitationSearch:
-    """Asks all indexes about one paper after another, and counts missing answers.
+    """Queries all citation indexes for one paper after another, and counts missing answers.
 
     An index that cannot be reached is asked once, and twice if it has answered before: each try
     takes half a minute. It is named with the number of lists that it was not asked for.
@@ -223,7 +230,7 @@ class _CitationSearch:
         self._shelf = shelf
         self._web = web
         self._sources = sources
-        self._indexes = find_indexes(web.settings)
+        self._indexes = list_citation_indexes(web.settings)
         self._answered: dict[str, None] = {}
         self._silent: Counter[str] = Counter()
         self._why: dict[str, str] = {}
@@ -258,19 +265,21 @@ class _CitationSearch:
         for direction in directions:
             named: list[str] = []
             for index in self._indexes:
-                if index.can_ask(seed.ids):
-                    for row in self._ask_index(index, seed.ids, direction):
+                if index.accepts(seed.ids):
+                    for row in self._fetch_index_list(index, seed.ids, direction):
                         named.append(row.title)
-                        yield _to_paper(row), Lead(name, direction, index.name)
+                        yield _linked_row_to_paper(row), CitationLead(name, direction, index.name)
             if direction == "backward":
                 for ids in self._find_printed_ids(seed, name, named):
-                    yield Paper(ids), Lead(name, direction, SHELF_INDEX)
+                    yield Paper(ids), CitationLead(name, direction, SHELF_INDEX)
 
-    def _ask_index(self, index: Index, ids: Ids, direction: Direction) -> list[LinkedPaper]:
-        """Return an index's list; an error is counted, and gives an empty list."""
+    def _fetch_index_list(
+        self, index: CitationIndex, ids: Ids, direction: Direction
+    ) -> list[LinkedPaper]:
+        """Return an index's list; an error is counted, and the list is then empty."""
         is_dead = self._failures[index.name] > (index.name in self._answered)
         try:
-            total, rows = self._read_list(index, ids, KINDS[direction], cached_only=is_dead)
+            total, rows = self._fetch_cached_list(index, ids, KINDS[direction], cached_only=is_dead)
         except (SourceMiss, NotConfigured) as miss:
             self._silent[index.name] += 1
             self._why.setdefault(index.name, miss.message)
@@ -282,8 +291,8 @@ class _CitationSearch:
         self._cut += Counter()  # drops zero counts
         return rows
 
-    def _read_list(
-        self, index: Index, ids: Ids, kind: Kind, *, cached_only: bool
+    def _fetch_cached_list(
+        self, index: CitationIndex, ids: Ids, kind: Kind, *, cached_only: bool
     ) -> tuple[int, list[LinkedPaper]]:
         """Return one list, cached for half a day so that an interrupted search can resume."""
         name = f"{index.name} {kind} {'|'.join(ids.names())}"
@@ -327,10 +336,12 @@ class _CitationSearch:
             return []
         return list(iterate_reference_lines(self._shelf.read_text(stored), stored.sections))
 
-    def resolve_candidates(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+    def resolve_candidates(
+        self, candidates: Sequence[CitationCandidate]
+    ) -> list[CitationCandidate]:
         """Add identifiers to the candidates that a title search identifies with certainty."""
         bare = [at for at, one in enumerate(candidates) if not one.paper.ids][:_MAX_RESOLVED]
-        asked = [Entry(candidates[at].paper.title, Ids(), candidates[at].paper) for at in bare]
+        asked = [ListEntry(candidates[at].paper.title, Ids(), candidates[at].paper) for at in bare]
         made, silent = list(candidates), 0
         for at, told in zip(bare, resolve_entries(asked, self._web, self._sources), strict=True):
             silent += told.status == "could_not_tell"
@@ -345,7 +356,7 @@ class _CitationSearch:
             self._more.append(f"{left:,} {many} no identifier: look at the titles.")
         return made
 
-    def add_records(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+    def add_records(self, candidates: Sequence[CitationCandidate]) -> list[CitationCandidate]:
         """Replace the candidates' papers by the databases' records."""
         wanted = dict.fromkeys(one.paper.ids for one in candidates if one.paper.ids)
         known = dict(fetch_records(wanted, self._shelf, self._web, self._sources))
@@ -363,16 +374,16 @@ def _normalize_title(words: str) -> str:
     return f" {' '.join(split_title_words(words))} "
 
 
-def _to_paper(row: LinkedPaper) -> Paper:
+def _linked_row_to_paper(row: LinkedPaper) -> Paper:
     """Convert a row of an index's list to a paper."""
     ids = collect_field_ids({"pmid": row.pmid, "doi": row.doi})
     names = (name.strip() for name in row.authors.split(","))
-    authors = tuple(Author(*_split_name(name)) for name in names if name)
+    authors = tuple(Author(*_split_author_name(name)) for name in names if name)
     title = row.title.removesuffix(".")
     return Paper(ids, title, authors=authors, journal=row.journal, published=row.year)
 
 
-def _split_name(name: str) -> tuple[str, str, str]:
+def _split_author_name(name: str) -> tuple[str, str, str]:
     """Return family name, given name and initials of ``Roe JA`` or ``Jane Roe``."""
     family, _, initials = name.rpartition(" ")
     if family and initials.isupper() and len(initials) <= 4:

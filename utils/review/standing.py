@@ -15,7 +15,7 @@ from typing import Any, Literal
 from ..lists.decisions import Decision, Stage
 from ..model.job import PaperState
 from ..reports.prisma import PrismaNumbers, merge_reviewers_numbers
-from .ledger import Record, Searched, filter_stage
+from .ledger import ReviewRecord, SearchRun, filter_decisions_by_stage
 from .protocol import PROTOCOL_FILE, Protocol
 
 Outcome = Literal["include", "exclude", "conflict", "undecided"]
@@ -37,7 +37,7 @@ class ScreeningStatus:
         True if only automation tools excluded the record.
     """
 
-    record: Record
+    record: ReviewRecord
     decisions: tuple[Decision, ...]
     first: Outcome
     second: Outcome
@@ -52,24 +52,24 @@ class ScreeningStatus:
         return self.record.paper.row() | origin | outcomes | {"reason": self.reason} | screened
 
     @property
-    def assessed(self) -> bool:
+    def is_assessed(self) -> bool:
         """True if the full text has been judged."""
         return any(one.stage == "full_text" for one in self.decisions)
 
     @property
-    def screened(self) -> bool:
+    def is_screened(self) -> bool:
         """True if the record has been judged at any stage."""
         return bool(self.decisions)
 
     @property
     def is_wanted(self) -> bool:
         """True unless the record was excluded by title and abstract."""
-        return self.first != "exclude" or self.assessed
+        return self.first != "exclude" or self.is_assessed
 
     @property
-    def sought(self) -> bool:
+    def is_sought(self) -> bool:
         """True if the report is to be retrieved."""
-        return self.first == "include" or self.assessed
+        return self.first == "include" or self.is_assessed
 
 
 STANDING_COLUMNS = (
@@ -80,21 +80,26 @@ STANDING_COLUMNS = (
 
 
 def derive_screening_statuses(
-    records: Iterable[Record], decisions: Mapping[str, Sequence[Decision]], protocol: Protocol
+    records: Iterable[ReviewRecord], decisions: Mapping[str, Sequence[Decision]], protocol: Protocol
 ) -> list[ScreeningStatus]:
     """Return the status of every record."""
     made = []
     for record in records:
         told = tuple(decisions.get(record.key, ()))
-        outcomes = [derive_outcome(filter_stage(told, stage), protocol) for stage in _STAGES]
+        outcomes = [
+            derive_stage_outcome(filter_decisions_by_stage(told, stage), protocol)
+            for stage in _STAGES
+        ]
         reason = (
-            _find_reason(filter_stage(told, "full_text"), protocol)
+            _find_reason(filter_decisions_by_stage(told, "full_text"), protocol)
             if outcomes[1] == "exclude"
             else ""
         )
         tools = set(protocol.automation)
         excluders = {
-            d.screener for d in filter_stage(told, "title_abstract") if d.choice == "exclude"
+            d.screener
+            for d in filter_decisions_by_stage(told, "title_abstract")
+            if d.choice == "exclude"
         }
         by_tool = outcomes[0] == "exclude" and bool(excluders) and excluders <= tools
         made.append(ScreeningStatus(record, told, outcomes[0], outcomes[1], reason, by_tool))
@@ -104,7 +109,7 @@ def derive_screening_statuses(
 _STAGES: tuple[Stage, Stage] = ("title_abstract", "full_text")
 
 
-def derive_outcome(decisions: Sequence[Decision], protocol: Protocol) -> Outcome:
+def derive_stage_outcome(decisions: Sequence[Decision], protocol: Protocol) -> Outcome:
     """Return the outcome of one record at one stage."""
     resolved = [one for one in decisions if _is_resolving(one, protocol)]
     if resolved:
@@ -132,10 +137,10 @@ def _find_reason(decisions: Sequence[Decision], protocol: Protocol) -> str:
     return excluding[0].reasons[0] if excluding else ""
 
 
-def count_review(
+def count_prisma_numbers(
     every: Sequence[ScreeningStatus],
-    searches: Sequence[Searched],
-    text_of: Callable[[Record], PaperState | None],
+    searches: Sequence[SearchRun],
+    text_of: Callable[[ReviewRecord], PaperState | None],
     protocol: Protocol,
 ) -> PrismaNumbers:
     """Return the counts for PRISMA's boxes.
@@ -147,19 +152,19 @@ def count_review(
     """
     ours = [one for one in every if one.record.arm == "databases"]
     others = [one for one in every if one.record.arm == "other"]
-    databases = _count_hits(searches, "database")
-    registers = _count_hits(searches, "register")
+    databases = _count_hits_by_search(searches, "database")
+    registers = _count_hits_by_search(searches, "register")
     taken = sum(one.search.taken for one in searches if one.arm == "databases")
-    screened = [one for one in ours if one.screened]
-    excluded = [one for one in ours if one.first == "exclude" and not one.assessed]
+    screened = [one for one in ours if one.is_screened]
+    excluded = [one for one in ours if one.first == "exclude" and not one.is_assessed]
     tools = sum(one.by_tool for one in excluded) if protocol.automation else None
     known: dict[str, object] = {}
     if others:
         known |= _count_other_methods(searches, others, text_of)
-    if any(one.sought for one in ours):
-        known |= _count_retrieval("dbr", [one for one in ours if one.sought], text_of)
+    if any(one.is_sought for one in ours):
+        known |= _count_retrieval("dbr", [one for one in ours if one.is_sought], text_of)
     kept = [one for one in every if one.second == "include"]
-    any_text = any(one.assessed for one in every)
+    any_text = any(one.is_assessed for one in every)
     counted = PrismaNumbers(
         databases=databases,
         registers=registers,
@@ -170,13 +175,13 @@ def count_review(
         records_excluded=len(excluded) if screened else None,
         excluded_by_tools=tools if screened else None,
         new_reports=len(kept) if any_text else None,
-        remarks=tuple(_write_remarks(every, searches, taken - len(ours), text_of)),
+        remarks=tuple(_iterate_remarks(every, searches, taken - len(ours), text_of)),
         **known,  # type: ignore[arg-type]
     )
     return merge_reviewers_numbers(counted, protocol.prisma, f"{PROTOCOL_FILE}, prisma")
 
 
-def _count_hits(searches: Sequence[Searched], kind: str) -> tuple[tuple[str, int], ...]:
+def _count_hits_by_search(searches: Sequence[SearchRun], kind: str) -> tuple[tuple[str, int], ...]:
     found: Counter[str] = Counter()
     for one in searches:
         if one.kind == kind:
@@ -185,30 +190,32 @@ def _count_hits(searches: Sequence[Searched], kind: str) -> tuple[tuple[str, int
 
 
 def _count_other_methods(
-    searches: Sequence[Searched],
+    searches: Sequence[SearchRun],
     others: Sequence[ScreeningStatus],
-    text_of: Callable[[Record], PaperState | None],
+    text_of: Callable[[ReviewRecord], PaperState | None],
 ) -> dict[str, object]:
     """Return the numbers of the column of other methods."""
     kinds = {"website": "website_results", "organisation": "organisation_results"}
     kinds["citation searching"] = "citations_results"
     found: dict[str, object] = {}
     for kind, name in kinds.items():
-        counted = _count_hits(searches, kind)
+        counted = _count_hits_by_search(searches, kind)
         found[name] = sum(n for _, n in counted) if counted else 0
-    if not any(one.screened for one in others):
+    if not any(one.is_screened for one in others):
         return found
-    return found | _count_retrieval("other", [one for one in others if one.sought], text_of)
+    return found | _count_retrieval("other", [one for one in others if one.is_sought], text_of)
 
 
 def _count_retrieval(
-    arm: str, sought: Sequence[ScreeningStatus], text_of: Callable[[Record], PaperState | None]
+    arm: str,
+    sought: Sequence[ScreeningStatus],
+    text_of: Callable[[ReviewRecord], PaperState | None],
 ) -> dict[str, object]:
     """Return reports sought, not retrieved, assessed and excluded; None if not known yet."""
-    states = [None if one.assessed else text_of(one.record) for one in sought]
+    states = [None if one.is_assessed else text_of(one.record) for one in sought]
     missing = sum(state in ("abstract", "record", "failed") for state in states)
-    tried = any(states) or all(one.assessed for one in sought)
-    assessed = [one for one in sought if one.assessed]
+    tried = any(states) or all(one.is_assessed for one in sought)
+    assessed = [one for one in sought if one.is_assessed]
     reasons = Counter(one.reason for one in assessed if one.second == "exclude")
     return {
         f"{arm}_sought_reports": len(sought),
@@ -218,11 +225,11 @@ def _count_retrieval(
     }
 
 
-def _write_remarks(
+def _iterate_remarks(
     every: Sequence[ScreeningStatus],
-    searches: Sequence[Searched],
+    searches: Sequence[SearchRun],
     duplicates: int,
-    text_of: Callable[[Record], PaperState | None],
+    text_of: Callable[[ReviewRecord], PaperState | None],
 ) -> Iterable[str]:
     """Yield remarks on incomplete numbers."""
     unseen = sum(max(0, one.search.hits - one.search.taken) for one in searches)
@@ -234,15 +241,15 @@ def _write_remarks(
         conflicts = sum(getattr(one, stage) == "conflict" for one in every)
         if conflicts:
             yield f"{words} on which screeners disagree, not resolved (n = {conflicts:,})."
-    if not any(one.screened for one in every):
+    if not any(one.is_screened for one in every):
         return
-    waiting = sum(one.first == "undecided" and not one.assessed for one in every)
+    waiting = sum(one.first == "undecided" and not one.is_assessed for one in every)
     if waiting:
         yield f"Records not decided by all screeners yet (n = {waiting:,})."
-    untold = sum(one.assessed and one.second == "undecided" for one in every)
+    untold = sum(one.is_assessed and one.second == "undecided" for one in every)
     if untold:
         yield f"Reports not decided by all screeners yet (n = {untold:,})."
-    open_ = [one for one in every if one.sought and not one.assessed]
+    open_ = [one for one in every if one.is_sought and not one.is_assessed]
     untried = sum(text_of(one.record) in (None, "pending") for one in open_)
     unread = sum(text_of(one.record) == "full_text" for one in open_)
     if untried:

@@ -21,14 +21,14 @@ from ..download.records import CROSSREF_ANEW, PUBMED_ANEW, look_up
 from ..errors import BadRequest, NotConfigured, PaperError, Unreachable
 from ..harvest.searches import CollectedPapers, collect_papers, plan_searches
 from ..http import require_answers_since
-from ..lists.pasted import Entry
+from ..lists.pasted import ListEntry
 from ..lists.references import read_file_entries
 from ..model.identifiers import Ids
 from ..model.paper import Paper
 from ..sources import SOURCES, Query
 from ..system.named_files import build_unreadable_error
-from .ledger import Event, Record, Searched
-from .protocol import OTHER_METHODS, PROTOCOL_FILE, Kind, ListFile, Protocol
+from .ledger import ReviewEvent, ReviewRecord, SearchRun
+from .protocol import OTHER_METHODS, PROTOCOL_FILE, ImportedList, Kind, Protocol
 
 if TYPE_CHECKING:
     from .review import Review
@@ -55,13 +55,13 @@ CHANGE_LABELS = {
 """Words for each kind of change, the most urgent kind first."""
 
 
-def rank_urgency(outcome: str) -> int:
+def get_urgency_rank(outcome: str) -> int:
     """Return the rank of a change in `CHANGE_LABELS`."""
     return list(CHANGE_LABELS).index(outcome)
 
 
 @dataclass(frozen=True, slots=True)
-class Update:
+class ReviewUpdate:
     """The result of an update.
 
     Parameters
@@ -76,10 +76,10 @@ class Update:
         Sources that did not respond: their results are unknown. Update again later.
     """
 
-    new: tuple[Record, ...]
-    news: tuple[News, ...]
-    citing: tuple[Record, ...]
-    searches: tuple[Searched, ...]
+    new: tuple[ReviewRecord, ...]
+    news: tuple[RecordNews, ...]
+    citing: tuple[ReviewRecord, ...]
+    searches: tuple[SearchRun, ...]
     notes: tuple[str, ...]
     silent: tuple[str, ...] = ()
 
@@ -89,14 +89,14 @@ class Update:
         return not (self.new or self.news or self.citing or self.silent)
 
 
-def update_review(review: Review) -> Update:
+def update_review(review: Review) -> ReviewUpdate:
     """Update a review; see `.review.Review.update`."""
     protocol, ledger = review.protocol(), review.ledger
     known, before = ledger.list_records(), ledger.list_searches()
     papers = [record.paper for record in known]
-    first = _collect_entries(review, protocol, papers, before, others=False)
+    first = _collect_search_hits(review, protocol, papers, before, others=False)
     found = _fetch_entry_records(review, first.papers)
-    rest = _collect_entries(
+    rest = _collect_search_hits(
         review, protocol, [*papers, *(paper for _, paper in found)], (), others=True
     )
     others = _fetch_entry_records(review, rest.papers)
@@ -106,7 +106,7 @@ def update_review(review: Review) -> Update:
         *_describe_list_searches(protocol, first),
         *_describe_list_searches(protocol, rest),
     ]
-    changes = find_news(known, renewed)
+    changes = find_record_news(known, renewed)
     silent = [*(told for _, told in first.silent), *untold]
     with ledger.record_event("update", {}) as writer:
         added = writer.add_records("databases", found)
@@ -116,10 +116,12 @@ def update_review(review: Review) -> Update:
         counted = dict(Counter(str(one.outcome) for one in changes))
         hits = {one.search.name: one.search.hits for one in searches}
         told = [asdict(one) for one in changes]
-        writer.set_detail({"new": added, "hits": hits, **counted, "news": told, "silent": silent})
+        writer.set_event_detail(
+            {"new": added, "hits": hits, **counted, "news": told, "silent": silent}
+        )
         number = writer.number
-    citing, unanswered, notes = _find_new_citing(review)
-    return Update(
+    citing, unanswered, notes = _find_new_citing_papers(review)
+    return ReviewUpdate(
         tuple(_list_event_records(review, number)),
         tuple(changes),
         citing,
@@ -129,18 +131,18 @@ def update_review(review: Review) -> Update:
     )
 
 
-def _list_event_records(review: Review, number: int) -> list[Record]:
+def _list_event_records(review: Review, number: int) -> list[ReviewRecord]:
     return [record for record in review.ledger.list_records() if record.event == number]
 
 
 # -- searches --------------------------------------------------------------------------------------
 
 
-def _collect_entries(
+def _collect_search_hits(
     review: Review,
     protocol: Protocol,
     known: Sequence[Paper],
-    before: Sequence[Searched],
+    before: Sequence[SearchRun],
     *,
     others: bool,
 ) -> CollectedPapers:
@@ -165,7 +167,7 @@ def _collect_entries(
     return collect_papers(wanted, lists, review.ladder, known, spared=spared)
 
 
-def _find_last_search(source: str, query: Query, before: Sequence[Searched]) -> Searched | None:
+def _find_last_search(source: str, query: Query, before: Sequence[SearchRun]) -> SearchRun | None:
     """Return the same search of the last update, if there was one."""
     asked = (source, query.text, _describe_limits(query))
     return next(
@@ -179,8 +181,8 @@ def _describe_limits(query: Query) -> str:
 
 
 def _merge_database_searches(
-    protocol: Protocol, found: CollectedPapers, before: Sequence[Searched]
-) -> Iterator[Searched]:
+    protocol: Protocol, found: CollectedPapers, before: Sequence[SearchRun]
+) -> Iterator[SearchRun]:
     """Yield the databases' searches; one without an answer is taken from the last update."""
     silent = {at for at, _ in found.silent}
     registers = {source.name for source in SOURCES if source.is_register}
@@ -188,10 +190,10 @@ def _merge_database_searches(
     for at, database in enumerate(protocol.databases):
         last = _find_last_search(database.source, database.query, before) if at in silent else None
         kind: Kind = "register" if database.source in registers else "database"
-        yield last or Searched("databases", kind, next(answered), _describe_limits(database.query))
+        yield last or SearchRun("databases", kind, next(answered), _describe_limits(database.query))
 
 
-def _describe_list_searches(protocol: Protocol, found: CollectedPapers) -> Iterator[Searched]:
+def _describe_list_searches(protocol: Protocol, found: CollectedPapers) -> Iterator[SearchRun]:
     """Yield the lists as searches, with the protocol's details of each."""
     lists = {one.name: one for one in protocol.lists}
     for search in found.searches:
@@ -201,10 +203,12 @@ def _describe_list_searches(protocol: Protocol, found: CollectedPapers) -> Itera
                 search, query=told.query, searched_at=told.searched or search.searched_at
             )
             arm = "other" if told.kind in OTHER_METHODS else "databases"
-            yield Searched(arm, told.kind, searched, told.limits)
+            yield SearchRun(arm, told.kind, searched, told.limits)
 
 
-def _fetch_entry_records(review: Review, entries: Iterable[Entry]) -> list[tuple[Entry, Paper]]:
+def _fetch_entry_records(
+    review: Review, entries: Iterable[ListEntry]
+) -> list[tuple[ListEntry, Paper]]:
     """Return each entry with its paper: from a database, else the list, else identifiers only."""
     from ..download.records import fetch_records
 
@@ -221,7 +225,7 @@ def _fetch_entry_records(review: Review, entries: Iterable[Entry]) -> list[tuple
     return made
 
 
-def _read_list_file(one: ListFile) -> list[Entry]:
+def _read_list_file(one: ImportedList) -> list[ListEntry]:
     """Return the entries of a list in the protocol."""
     try:
         data = one.path.read_bytes()
@@ -236,7 +240,7 @@ def _read_list_file(one: ListFile) -> list[Entry]:
 # -- papers that cite included reports -------------------------------------------------------------
 
 
-def find_searched_citations(events: Iterable[Event]) -> set[tuple[str, str]]:
+def find_searched_citations(events: Iterable[ReviewEvent]) -> set[tuple[str, str]]:
     """Return the records and directions whose citations a person has searched."""
     return {
         (key, way)
@@ -247,7 +251,9 @@ def find_searched_citations(events: Iterable[Event]) -> set[tuple[str, str]]:
     }
 
 
-def _find_new_citing(review: Review) -> tuple[tuple[Record, ...], tuple[str, ...], tuple[str, ...]]:
+def _find_new_citing_papers(
+    review: Review,
+) -> tuple[tuple[ReviewRecord, ...], tuple[str, ...], tuple[str, ...]]:
     """Return new papers citing included reports, sources without an answer, and notes.
 
     Only reports whose citing papers `review snowball` has searched are asked about: a new citing
@@ -271,7 +277,7 @@ def _find_new_citing(review: Review) -> tuple[tuple[Record, ...], tuple[str, ...
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ReviewChange:
     """A change since the review began: time, kind, record."""
 
     at: str
@@ -280,7 +286,9 @@ class Change:
     detail: str = ""
 
 
-def list_changes(events: Sequence[Event], records: Iterable[Record]) -> Iterator[Change]:
+def list_changes(
+    events: Sequence[ReviewEvent], records: Iterable[ReviewRecord]
+) -> Iterator[ReviewChange]:
     """Yield the changes of *events*, latest first, new records before news of old records."""
     brought: dict[int, list[str]] = {}
     for record in records:
@@ -294,18 +302,18 @@ def list_changes(events: Sequence[Event], records: Iterable[Record]) -> Iterator
         leads: dict[str, Any] = event.detail.get("leads", {})
         for key in brought.get(event.number, ()):
             detail = "; ".join(leads.get(key, ()))
-            yield Change(event.at, outcome, key, detail)
+            yield ReviewChange(event.at, outcome, key, detail)
         for one in event.detail.get("news", ()):
-            yield Change(event.at, one["outcome"], one["key"], one["detail"])
+            yield ReviewChange(event.at, one["outcome"], one["key"], one["detail"])
 
 
-def split_at_publication(events: Sequence[Event]) -> tuple[str, list[Event]]:
+def split_events_at_publication(events: Sequence[ReviewEvent]) -> tuple[str, list[ReviewEvent]]:
     """Return the time of the last publication and the later events; empty if never published."""
     at = next((n for n in range(len(events) - 1, -1, -1) if events[n].what == "published"), None)
     return ("", []) if at is None else (events[at].at, list(events[at + 1 :]))
 
 
-def list_unanswered(events: Sequence[Event]) -> list[str]:
+def list_unanswered_sources(events: Sequence[ReviewEvent]) -> list[str]:
     """Return the sources that did not respond at the last update."""
     updates = [at for at, event in enumerate(events) if event.what == "update"]
     last = events[updates[-1] :] if updates else []
@@ -314,8 +322,8 @@ def list_unanswered(events: Sequence[Event]) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class News:
-    """Something new about a record."""
+class RecordNews:
+    """A difference between the stored and the current record of a paper."""
 
     key: str
     outcome: Outcome
@@ -324,7 +332,7 @@ class News:
 
 
 def refresh_records(
-    records: Sequence[Record], ladder: Ladder
+    records: Sequence[ReviewRecord], ladder: Ladder
 ) -> tuple[dict[str, Paper], list[str]]:
     """Fetch current records from PubMed, else Crossref, by key; also return failures in sentences.
 
@@ -364,21 +372,23 @@ def _merge_papers(before: Paper, after: Paper) -> Paper:
     )
 
 
-def find_news(records: Sequence[Record], renewed: Mapping[str, Paper]) -> list[News]:
+def find_record_news(
+    records: Sequence[ReviewRecord], renewed: Mapping[str, Paper]
+) -> list[RecordNews]:
     """Return the differences between stored and current records."""
-    made: list[News] = []
+    made: list[RecordNews] = []
     for record in records:
         before, after = record.paper, renewed.get(record.key)
         if after is None:
             continue
         made += [
-            News(record.key, _NOTICE_OUTCOMES[notice.kind], after.title, notice.reference)
+            RecordNews(record.key, _NOTICE_OUTCOMES[notice.kind], after.title, notice.reference)
             for notice in after.notices
             if notice not in before.notices and notice.kind in _NOTICE_OUTCOMES
         ]
         noticed = any(one.key == record.key and one.outcome == "retracted" for one in made)
         if after.retracted and not before.retracted and not noticed:
-            made.append(News(record.key, "retracted", after.title))
+            made.append(RecordNews(record.key, "retracted", after.title))
         if after.ids.pmcid and not before.ids.pmcid:
-            made.append(News(record.key, "new_copy", after.title, after.ids.pmcid))
+            made.append(RecordNews(record.key, "new_copy", after.title, after.ids.pmcid))
     return made

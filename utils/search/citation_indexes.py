@@ -1,4 +1,4 @@
-"""The indexes of citations: one file in ``sources/``, one line here.
+"""The citation indexes; each is a file in ``sources/`` and an entry here.
 
 An index is asked about what it can know only: a paper without a name it takes is not put to it,
 and so is not counted as answered.
@@ -33,7 +33,7 @@ Lists = Callable[[Ids, Kind, int, Web], tuple[int, list[LinkedPaper], str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
+class CitationIndex:
     """An index of citations: the identifiers that it takes, and the key that it needs.
 
     ``lists`` says how many papers a list has, and which the first of them are.
@@ -44,15 +44,15 @@ class Index:
     lists: Lists
     key: str = ""
 
-    def can_ask(self, ids: Ids) -> bool:
-        """Return whether the paper has an identifier that the index takes."""
+    def accepts(self, ids: Ids) -> bool:
+        """Return whether the index accepts one of the paper's identifiers."""
         return any(getattr(ids, name) for name in self.by)
 
 
 def _fetch_ncbi_links(
     ids: Ids, kind: Kind, most: int, web: Web
 ) -> tuple[int, list[LinkedPaper], str]:
-    """Return the number of papers at NCBI, the first of them, and the address asked."""
+    """Return the number of linked papers at NCBI, the first of them, and the request's address."""
     links, url = fetch_paper_links(ids.pmid, _AT_NCBI[kind], web)
     return len(links), [LinkedPaper(pmid=link.pmid) for link in links][:most], url
 
@@ -66,7 +66,7 @@ def _fetch_europepmc_links(
 def _find_local_links(
     source: str, ids: Ids, kind: Kind, most: int, web: Web
 ) -> tuple[int, list[LinkedPaper], str]:
-    """Return the papers that a table of citations on this machine lists."""
+    """Return the number of linked papers in a local table of citations, and the first of them."""
     citations = find_citations(web.settings)
     if citations is None:
         return 0, [], ""
@@ -80,12 +80,12 @@ def _find_local_links(
 
 
 INDEXES = (
-    Index("NCBI ELink", ("pmid",), _fetch_ncbi_links),
-    Index("Europe PMC", ("pmid",), _fetch_europepmc_links),
-    Index("OpenCitations", ("doi", "pmid"), opencitations.fetch_linked),
-    Index("NIH iCite", ("pmid",), icite.fetch_linked),
-    Index("OpenAlex", ("doi", "pmid"), openalex.fetch_linked, "openalex_api_key"),
-    Index(
+    CitationIndex("NCBI ELink", ("pmid",), _fetch_ncbi_links),
+    CitationIndex("Europe PMC", ("pmid",), _fetch_europepmc_links),
+    CitationIndex("OpenCitations", ("doi", "pmid"), opencitations.fetch_linked),
+    CitationIndex("NIH iCite", ("pmid",), icite.fetch_linked),
+    CitationIndex("OpenAlex", ("doi", "pmid"), openalex.fetch_linked, "openalex_api_key"),
+    CitationIndex(
         "Semantic Scholar",
         ("doi", "pmid"),
         semantic_scholar.fetch_linked,
@@ -94,16 +94,16 @@ INDEXES = (
 )
 
 
-def find_indexes(settings: Settings) -> tuple[Index, ...]:
+def list_citation_indexes(settings: Settings) -> tuple[CitationIndex, ...]:
     """Return the indexes that these settings allow; a table on this machine comes first."""
     return (
-        *_find_local_indexes(settings),
+        *_iterate_local_indexes(settings),
         *(index for index in INDEXES if not index.key or settings.key(index.key)),
     )
 
 
-def _find_local_indexes(settings: Settings) -> Iterator[Index]:
+def _iterate_local_indexes(settings: Settings) -> Iterator[CitationIndex]:
     """Yield the indexes in the table of citations on this machine."""
     if citations := find_citations(settings):
         for source, label in citations.indexes.items():
-            yield Index(label, ("pmid",), partial(_find_local_links, source))
+            yield CitationIndex(label, ("pmid",), partial(_find_local_links, source))

@@ -1,4 +1,4 @@
-"""A record prepared for comparison with others, and the comparison of each of its values.
+"""A record prepared for comparison, and comparisons of two records value by value.
 
 Records of one paper differ in everything a person would overlook: markup, LaTeX, Greek, case,
 diacritics, initials, an abbreviated journal, a subtitle left out, what a database adds to a title.
@@ -71,29 +71,29 @@ class ComparedRecord:
     @cached_property
     def titles(self) -> tuple[tuple[str, ...], ...]:
         """The title's words, and those of the title in the original language."""
-        spelled = (*_split_languages(self.plain_title), self.paper.vernacular_title)
+        spelled = (*_split_languages(self.unlabelled_title), self.paper.vernacular_title)
         return tuple(
             tuple(words) for one in spelled if (words := split_title_words(strip_latex(one)))
         )
 
     @cached_property
-    def plain_title(self) -> str:
-        """The title as it is written, without what databases add."""
+    def unlabelled_title(self) -> str:
+        """The title without the labels that databases add."""
         return _DATABASE_NOTE.sub("", self.paper.title).strip("\"' ")
 
     @cached_property
-    def title(self) -> str:
-        """The title without anything but letters and digits."""
+    def folded_title(self) -> str:
+        """The letters and digits of the title."""
         return "".join(self.titles[0]) if self.titles else ""
 
     @cached_property
-    def distinctive_words(self) -> int:
+    def distinctive_word_count(self) -> int:
         """The number of title words that could distinguish the paper from another."""
         return count_distinctive_words(" ".join(self.titles[0])) if self.titles else 0
 
     @cached_property
     def is_notice(self) -> bool:
-        """True if the title says that the record is a notice about another paper."""
+        """True if the title shows that the record is a notice about another paper."""
         return is_notice_title(self.paper.title)
 
     @cached_property
@@ -143,7 +143,11 @@ class ComparedRecord:
     @cached_property
     def groups(self) -> frozenset[str]:
         """The groups among the authors."""
-        return frozenset(_fold_name(one.collective) for one in self.paper.authors if one.collective)
+        return frozenset(
+            _fold_to_letters_and_digits(one.collective)
+            for one in self.paper.authors
+            if one.collective
+        )
 
     @cached_property
     def year(self) -> int:
@@ -155,12 +159,16 @@ class ComparedRecord:
     def journals(self) -> tuple[tuple[str, ...], ...]:
         """The words of the journal's names and of its abbreviation."""
         names = (self.paper.journal, self.paper.journal_abbreviation)
-        return tuple(dict.fromkeys(words for name in names if name for words in _read_names(name)))
+        return tuple(
+            dict.fromkeys(
+                words for name in names if name for words in _list_journal_name_words(name)
+            )
+        )
 
     @cached_property
     def volume(self) -> str:
         """The volume without blanks, signs and leading zeros."""
-        return _fold_name(self.paper.volume).lstrip("0")
+        return _fold_to_letters_and_digits(self.paper.volume).lstrip("0")
 
     @cached_property
     def page(self) -> tuple[str, str, str]:
@@ -184,16 +192,17 @@ class ComparedRecord:
     @cached_property
     def is_preprint_record(self) -> bool:
         """True if the record is that of a preprint."""
-        return is_preprint(self.paper)
+        return is_preprint_without_journal(self.paper)
 
 
-def is_preprint(paper: Paper) -> bool:
+def is_preprint_without_journal(paper: Paper) -> bool:
     """Return whether a record is a preprint's, and names no journal.
 
     >>> from utils.model.identifiers import Ids
-    >>> is_preprint(Paper(Ids(arxiv="2601.00001"), journal="arXiv"))
+    >>> is_preprint_without_journal(Paper(Ids(arxiv="2601.00001"), journal="arXiv"))
     True
-    >>> is_preprint(Paper(Ids(doi="10.1101/gad.1234", arxiv="2601.00001"), journal="Genes Dev"))
+    >>> ids = Ids(doi="10.1101/gad.1234", arxiv="2601.00001")
+    >>> is_preprint_without_journal(Paper(ids, journal="Genes Dev"))
     False
     """
     if any(kind.casefold() == "preprint" for kind in paper.publication_types):
@@ -249,14 +258,14 @@ def compare_titles(ours: ComparedRecord, theirs: ComparedRecord) -> TitleLikenes
         == TitleDifference()
     ):
         return "exact"
-    short, long = sorted((ours, theirs), key=lambda one: len(one.title))
-    if _is_shortened(short, long):
+    short, long = sorted((ours, theirs), key=lambda one: len(one.folded_title))
+    if _is_title_shortened(short, long):
         return "shortened"
-    return "near" if _is_near(ours.titles[0], theirs.titles[0]) else "differ"
+    return "near" if _are_titles_nearly_equal(ours.titles[0], theirs.titles[0]) else "differ"
 
 
 def compare_authors(ours: ComparedRecord, theirs: ComparedRecord) -> Likeness:
-    """Compare the authors of two records, as far as both name authors."""
+    """Compare the authors of two records, as far as both records list authors."""
     if not ours.first_and_last_authors or not theirs.first_and_last_authors:
         if ours.groups and theirs.groups:
             return "same" if ours.groups & theirs.groups else "unknown"
@@ -320,7 +329,7 @@ def count_years_between(ours: ComparedRecord, theirs: ComparedRecord) -> int | N
     return theirs.year - ours.year if ours.year and theirs.year else None
 
 
-def _is_shortened(short: ComparedRecord, long: ComparedRecord) -> bool:
+def _is_title_shortened(short: ComparedRecord, long: ComparedRecord) -> bool:
     brief, whole = short.titles[0], long.titles[0]
     if short.is_truncated:
         # The last word may be cut too.
@@ -333,7 +342,7 @@ def _is_shortened(short: ComparedRecord, long: ComparedRecord) -> bool:
     )
 
 
-def _is_near(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+def _are_titles_nearly_equal(ours: Sequence[str], theirs: Sequence[str]) -> bool:
     """Return whether two titles have the same words, apart from a few spellings."""
     if abs(len(ours) - len(theirs)) > 2:
         return False
@@ -356,11 +365,11 @@ def _is_near(ours: Sequence[str], theirs: Sequence[str]) -> bool:
 
 def _fold_author(author: Author) -> tuple[str, str]:
     """Return family name and initial without accents; *Müller*, *Mueller*, *Muller* are equal."""
-    family = re.sub(r"([aou])e", r"\1", _fold_name(author.family))
-    return family, _fold_name((author.given or author.initials)[:3])[:1]
+    family = re.sub(r"([aou])e", r"\1", _fold_to_letters_and_digits(author.family))
+    return family, _fold_to_letters_and_digits((author.given or author.initials)[:3])[:1]
 
 
-def _fold_name(text: str) -> str:
+def _fold_to_letters_and_digits(text: str) -> str:
     """Return the letters and digits of a name, without accents."""
     return _SIGNS.sub("", text.lower()) if text.isascii() else "".join(fold_words(text))
 
@@ -375,14 +384,14 @@ def is_same_person(one: tuple[str, str], other: tuple[str, str]) -> bool:
 
 
 @lru_cache(2048)
-def _read_names(journal: str) -> tuple[tuple[str, ...], ...]:
+def _list_journal_name_words(journal: str) -> tuple[tuple[str, ...], ...]:
     """Return the words of each name a journal is given, without place and small words.
 
     The last is the name with its subtitle.
 
-    >>> _read_names("Gan to Kagaku Ryoho [Japanese Journal of Cancer]")
+    >>> _list_journal_name_words("Gan to Kagaku Ryoho [Japanese Journal of Cancer]")
     (('gan', 'kagaku', 'ryoho'), ('japanese', 'journal', 'cancer'))
-    >>> _read_names("Insights: Heart, Lung")
+    >>> _list_journal_name_words("Insights: Heart, Lung")
     (('insights',), ('insights', 'heart', 'lung'))
     """
     bare = _BRACKETED.sub("", journal)

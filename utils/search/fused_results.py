@@ -26,8 +26,8 @@ from typing import Any
 from ..model.identifiers import ID_NAMES, Ids
 from ..model.paper import Notice, Paper
 from ..model.sites import SOURCES_BY_TRUST
-from .compared_records import ComparedRecord, is_preprint
-from .same_paper import Judgement, Relation, judge_compared
+from .compared_records import ComparedRecord, is_preprint_without_journal
+from .same_paper import Judgement, Relation, judge_compared_pair
 
 _FUSION_RANK_OFFSET = 60
 # Gaps that another record of the same paper may fill.
@@ -88,7 +88,7 @@ class FoundPaper:
         row = paper.row() | {"arxiv_id": paper.ids.arxiv, "s2_id": paper.ids.s2}
         return row | {
             "abstract": paper.abstract if abstract else "",
-            "version": "preprint" if is_preprint(paper) else "",
+            "version": "preprint" if is_preprint_without_journal(paper) else "",
             "sources": list(self.sources),
             "same": [{"source": one.source, **_to_linked_row(one)} for one in self.same],
             "linked": [{"relation": one.relation, **_to_linked_row(one)} for one in self.linked],
@@ -119,12 +119,12 @@ def fuse_lists(
     found: list[FoundPaper] = []
     scores: list[float] = []
     for group in families.groups:
-        members = sorted(group, key=lambda at: rank_trust(records[at][0], records[at][2]))
+        members = sorted(group, key=lambda at: get_trust_sort_key(records[at][0], records[at][2]))
         found.append(_merge_group([records[at] for at in members], members, families.reasons))
         scores.append(_compute_score([records[at] for at in group]))
     for one, other, judgement in families.links:
-        found[one] = _add_link(found[one], found[other], judgement)
-        found[other] = _add_link(found[other], found[one], judgement.inverse)
+        found[one] = _add_linked_paper(found[one], found[other], judgement)
+        found[other] = _add_linked_paper(found[other], found[one], judgement.inverse)
     order = sorted(range(len(found)), key=lambda at: -scores[at])
     ordered = [found[at] for at in order]
     if by_date:
@@ -155,7 +155,7 @@ def _merge_group(
     return FoundPaper(merge_records(papers), names, tuple(same))
 
 
-def _add_link(ours: FoundPaper, theirs: FoundPaper, judgement: Judgement) -> FoundPaper:
+def _add_linked_paper(ours: FoundPaper, theirs: FoundPaper, judgement: Judgement) -> FoundPaper:
     paper = theirs.paper
     link = LinkedPaper(
         judgement.relation, paper.ids, paper.title, judgement.reason, judgement.confidence
@@ -164,30 +164,30 @@ def _add_link(ours: FoundPaper, theirs: FoundPaper, judgement: Judgement) -> Fou
 
 
 def _place_preprints_after_published(found: Sequence[FoundPaper]) -> Iterator[FoundPaper]:
-    """Yield the papers in order, with each preprint right behind its published version."""
+    """Yield the papers in order, each preprint directly after its published version."""
     by_ids = {one.paper.ids: one for one in found if one.paper.ids}
     yielded: set[int] = set()
     for one in found:
-        published = next(_find_linked(one, "preprint_of", by_ids), one)
-        for each in (published, *_find_linked(published, "has_preprint", by_ids), one):
+        published = next(_iterate_linked_papers(one, "preprint_of", by_ids), one)
+        for each in (published, *_iterate_linked_papers(published, "has_preprint", by_ids), one):
             if id(each) not in yielded:
                 yielded.add(id(each))
                 yield each
 
 
-def _find_linked(
+def _iterate_linked_papers(
     one: FoundPaper, relation: Relation, by_ids: Mapping[Ids, FoundPaper]
 ) -> Iterator[FoundPaper]:
-    """Yield the papers that *one* is linked to by a relation."""
+    """Yield the papers to which *one* is linked by a relation."""
     yield from (
         by_ids[link.ids] for link in one.linked if link.relation == relation and link.ids in by_ids
     )
 
 
-def rank_trust(source: str, paper: Paper) -> tuple[bool, int]:
+def get_trust_sort_key(source: str, paper: Paper) -> tuple[bool, int]:
     """Return a sort key that puts the most trusted record first."""
     place = SOURCES_BY_TRUST.index(source) if source in SOURCES_BY_TRUST else len(SOURCES_BY_TRUST)
-    return is_preprint(paper), place
+    return is_preprint_without_journal(paper), place
 
 
 def merge_records(records: Sequence[Paper]) -> Paper:
@@ -195,7 +195,7 @@ def merge_records(records: Sequence[Paper]) -> Paper:
     paper, ids = records[0], records[0].ids
     for other in records[1:]:
         ids |= other.ids
-        one_version = is_preprint(paper) == is_preprint(other)
+        one_version = is_preprint_without_journal(paper) == is_preprint_without_journal(other)
         names = _FILLABLE_FIELDS + (_VERSION_FIELDS if one_version else ())
         gaps = {name: getattr(other, name) for name in names if not getattr(paper, name)}
         paper = replace(paper, ids=ids, notices=_merge_notices(paper, other), **gaps)
@@ -233,7 +233,8 @@ def group_records(papers: Sequence[Paper]) -> RecordGroups:
     """
     records = [ComparedRecord(paper) for paper in papers]
     verdicts = {
-        pair: judge_compared(*(records[at] for at in pair)) for pair in _list_pairs(records)
+        pair: judge_compared_pair(*(records[at] for at in pair))
+        for pair in _iterate_candidate_pairs(records)
     }
     groups = _GroupBuilder(records, verdicts)
     # The surest first, so that a doubtful pair never keeps a certain one apart.
@@ -243,17 +244,17 @@ def group_records(papers: Sequence[Paper]) -> RecordGroups:
     )
     proven = [pair for pair in alike if verdicts[pair].confidence == 1.0]
     for pair in proven:
-        groups.unite(*pair)
+        groups.merge_groups(*pair)
     likely = alike[len(proven) :]
     doubtful = groups.find_doubtful_pairs(likely)
     for pair in likely:
         if pair not in doubtful:
-            groups.unite(*pair)
-    return groups.to_families()
+            groups.merge_groups(*pair)
+    return groups.to_record_groups()
 
 
 class _GroupBuilder:
-    """Group records so that no group contradicts itself."""
+    """Groups records so that no group contradicts itself."""
 
     def __init__(
         self, records: Sequence[ComparedRecord], verdicts: Mapping[tuple[int, int], Judgement]
@@ -270,14 +271,14 @@ class _GroupBuilder:
             if shared and judgement.relation != "same":
                 self._add_contradiction(one, other, f"both have {shared}, but {judgement.reason}")
 
-    def unite(self, one: int, other: int) -> None:
-        """Make one group of two, unless anything in them speaks against it."""
+    def merge_groups(self, one: int, other: int) -> None:
+        """Merge the groups of two records, unless their identifiers or contents contradict."""
         first, second = sorted((self._group[one], self._group[other]))
         if first == second:
             return
         why = self._verdicts[min(one, other), max(one, other)]
         if self._are_contradictory(first, second):
-            if (clash := self._find_clash(first, second)) and why.confidence == 1.0:
+            if (clash := self._find_conflicting_ids(first, second)) and why.confidence == 1.0:
                 self._add_contradiction(one, other, f"{why.reason}, but {clash}")
             return
         self._reasons[second] = why
@@ -310,7 +311,7 @@ class _GroupBuilder:
         )
         self._contradictions.append(f"{message}: {why}.")
 
-    def to_families(self) -> RecordGroups:
+    def to_record_groups(self) -> RecordGroups:
         """Return the groups with reasons, links and contradictions."""
         roots = sorted(self._members)
         place = {root: number for number, root in enumerate(roots)}
@@ -342,11 +343,12 @@ class _GroupBuilder:
         """Return whether two groups hold records that cannot be the same paper."""
         if one == other:
             return False
-        return bool(self._find_clash(one, other)) or any(
-            self._are_different(*pair) for pair in product(self._members[one], self._members[other])
+        return bool(self._find_conflicting_ids(one, other)) or any(
+            self._are_different_papers(*pair)
+            for pair in product(self._members[one], self._members[other])
         )
 
-    def _find_clash(self, one: int, other: int) -> str:
+    def _find_conflicting_ids(self, one: int, other: int) -> str:
         """Return the contradicting identifiers of two groups; empty if they share a PMID."""
         for name in ("pmid", *ID_NAMES):
             ours, theirs = (
@@ -359,9 +361,9 @@ class _GroupBuilder:
                 return f"{name} {min(ours)} and {name} {min(theirs)}"
         return ""
 
-    def _are_different(self, one: int, other: int) -> bool:
+    def _are_different_papers(self, one: int, other: int) -> bool:
         pair = min(one, other), max(one, other)
-        verdict = self._verdicts.get(pair) or judge_compared(
+        verdict = self._verdicts.get(pair) or judge_compared_pair(
             self._records[pair[0]], self._records[pair[1]]
         )
         if verdict.relation == "may_be":  # a yearly report, unless something proves otherwise
@@ -402,21 +404,21 @@ def _find_shared_name(ours: Ids, theirs: Ids) -> str:
     return min(set(ours.names()) & set(theirs.names()), default="")
 
 
-def _list_pairs(records: Sequence[ComparedRecord]) -> Iterator[tuple[int, int]]:
+def _iterate_candidate_pairs(records: Sequence[ComparedRecord]) -> Iterator[tuple[int, int]]:
     """Yield each pair of records worth comparing, once."""
     blocks: dict[str, list[int]] = defaultdict(list)
     for at, one in enumerate(records):
-        for key in dict.fromkeys(_list_blocking_keys(one)):
+        for key in dict.fromkeys(_iterate_blocking_keys(one)):
             blocks[key].append(at)
     yield from dict.fromkeys(
         pair
         for key, block in blocks.items()
-        for small in _split_block(block, records, named=key.partition(":")[0] in ID_NAMES)
+        for small in _split_large_block(block, records, named=key.partition(":")[0] in ID_NAMES)
         for pair in combinations(small, 2)
     )
 
 
-def _list_blocking_keys(one: ComparedRecord) -> Iterator[str]:
+def _iterate_blocking_keys(one: ComparedRecord) -> Iterator[str]:
     """Yield the keys under which a record meets similar ones."""
     yield from one.paper.ids.names()
     first = one.first_and_last_authors[0][0] if one.first_and_last_authors else ""
@@ -432,7 +434,7 @@ def _list_blocking_keys(one: ComparedRecord) -> Iterator[str]:
         yield f"authors:{first}:{second}:{last}"
 
 
-def _split_block(
+def _split_large_block(
     block: list[int], records: Sequence[ComparedRecord], *, named: bool
 ) -> Iterator[list[int]]:
     """Split a block that many records share by author and year.

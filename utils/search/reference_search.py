@@ -26,7 +26,7 @@ from ..sources import Query, Source
 from ..sources.crossref import find_works
 from ..sources.pubmed import fetch_papers
 from ..sources.pubmed import search as search_pubmed
-from .compared_records import is_preprint
+from .compared_records import is_preprint_without_journal
 from .pubmed.citation_matching import match_citations
 from .search import search_papers
 
@@ -72,19 +72,21 @@ class WantedReference:
 Step = Callable[[Sequence[WantedReference], Web, Sequence[Source]], None]
 
 
-def find_by_place(wanted: Sequence[WantedReference], web: Web, _: Sequence[Source]) -> None:
-    """Ask ECitMatch for what has a journal, a first page, and a year or a volume."""
-    placed = [one for one in wanted if _to_citation(one.paper)]
+def find_by_journal_and_page(
+    wanted: Sequence[WantedReference], web: Web, _: Sequence[Source]
+) -> None:
+    """Send references with a journal, a first page, and a year or volume to ECitMatch."""
+    placed = [one for one in wanted if _to_ecitmatch_citation(one.paper)]
     for start in range(0, len(placed), _LINES_PER_REQUEST // 2):
         batch = placed[start : start + _LINES_PER_REQUEST // 2]
-        with _note_unanswered(batch, ECITMATCH):
-            named = _ask_ecitmatch(batch, web)
+        with _record_missing_answers(batch, ECITMATCH):
+            named = _fetch_ecitmatch_pmids(batch, web)
             known = fetch_papers(sorted({pmid for pmids in named for pmid in pmids}), web)
             for one, pmids in zip(batch, named, strict=True):
                 one.found += [(known[pmid], ECITMATCH) for pmid in pmids if pmid in known]
 
 
-def _ask_ecitmatch(batch: Sequence[WantedReference], web: Web) -> list[dict[str, None]]:
+def _fetch_ecitmatch_pmids(batch: Sequence[WantedReference], web: Web) -> list[dict[str, None]]:
     """Return the PMIDs that ECitMatch gives for each reference."""
     named: list[dict[str, None]] = [{} for _ in batch]
     lines = [
@@ -100,12 +102,12 @@ def _ask_ecitmatch(batch: Sequence[WantedReference], web: Web) -> list[dict[str,
 
 def _to_ecitmatch_lines(paper: Paper) -> list[Mapping[str, str]]:
     """Return the citation for ECitMatch, also without year or author, which are often wrong."""
-    whole = _to_citation(paper)
+    whole = _to_ecitmatch_citation(paper)
     loose = {**whole, "year": "", "author": ""}
     return [whole, loose] if whole["volume"] and (whole["year"] or whole["author"]) else [whole]
 
 
-def _to_citation(paper: Paper) -> dict[str, str]:
+def _to_ecitmatch_citation(paper: Paper) -> dict[str, str]:
     page = re.match(r"[A-Za-z]{0,2}\d{1,9}", paper.pages)
     journal = paper.journal_abbreviation or paper.journal
     if not (page and journal and (paper.year or paper.volume)):
@@ -124,22 +126,22 @@ def _to_citation(paper: Paper) -> dict[str, str]:
 
 def find_by_title(wanted: Sequence[WantedReference], web: Web, _: Sequence[Source]) -> None:
     """Search PubMed for the words of titles."""
-    _search_together(
+    _search_titles_in_batches(
         [(one, clause) for one in wanted if (clause := _build_title_query(one.paper))], web
     )
 
 
-def find_by_halves(wanted: Sequence[WantedReference], web: Web, _: Sequence[Source]) -> None:
-    """Search PubMed for either half of a title's words, and who wrote it or when."""
-    _search_together(
+def find_by_half_titles(wanted: Sequence[WantedReference], web: Web, _: Sequence[Source]) -> None:
+    """Search PubMed for half of a title's words together with the first author or the year."""
+    _search_titles_in_batches(
         [(one, clause) for one in wanted if (clause := _build_half_title_query(one.paper))], web
     )
 
 
-def _search_together(asked: Sequence[tuple[WantedReference, str]], web: Web) -> None:
+def _search_titles_in_batches(asked: Sequence[tuple[WantedReference, str]], web: Web) -> None:
     for start in range(0, len(asked), _TITLES_PER_SEARCH):
         batch = asked[start : start + _TITLES_PER_SEARCH]
-        with _note_unanswered([one for one, _ in batch], "PubMed"):
+        with _record_missing_answers([one for one, _ in batch], "PubMed"):
             _search_batch(batch, web)
 
 
@@ -161,13 +163,15 @@ def _build_title_query(paper: Paper) -> str:
     words = _choose_title_words(paper)
     if len(words) >= _MIN_TITLE_WORDS:
         return " AND ".join(f"{word}[ti]" for word in words[:_MAX_TITLE_WORDS])
-    beside = [part for part in (_find_author_term(paper), _build_year_range(paper, 0)) if part]
+    beside = [
+        part for part in (_get_author_search_term(paper), _build_year_range(paper, 0)) if part
+    ]
     return " AND ".join([*(f"{word}[ti]" for word in words), *beside]) if words and beside else ""
 
 
 def _build_half_title_query(paper: Paper) -> str:
     words = _choose_title_words(paper)
-    beside = _find_author_term(paper) or _build_year_range(paper, 1)
+    beside = _get_author_search_term(paper) or _build_year_range(paper, 1)
     if len(words) < _MIN_TITLE_WORDS or not beside:
         return ""
     halves = (words[: 2 * _MAX_TITLE_WORDS][at::2] for at in (0, 1))
@@ -184,7 +188,7 @@ def _choose_title_words(paper: Paper) -> list[str]:
     return sorted(words, key=len, reverse=True)
 
 
-def _find_author_term(paper: Paper) -> str:
+def _get_author_search_term(paper: Paper) -> str:
     """Return a one-word family name that PubMed can be asked for."""
     families = (one.family for one in paper.authors)
     first = next((name for name in families if name.isalpha()), "")
@@ -199,12 +203,12 @@ def _build_year_range(paper: Paper, around: int) -> str:
 
 
 def find_at_crossref(wanted: Sequence[WantedReference], web: Web, _: Sequence[Source]) -> None:
-    """Ask Crossref for the works that are most like a reference."""
+    """Search Crossref for the works most similar to each reference."""
     for one in wanted:
         words = _to_reference_text(one.paper)
         if not words:
             continue
-        with _note_unanswered([one], "Crossref"):
+        with _record_missing_answers([one], "Crossref"):
             one.found += [(paper, "Crossref") for paper in find_works(words, web)]
 
 
@@ -217,13 +221,15 @@ def _to_reference_text(paper: Paper) -> str:
     return " ".join(filter(None, parts))[:_REFERENCE_MAX_CHARS]
 
 
-def find_everywhere(wanted: Sequence[WantedReference], web: Web, sources: Sequence[Source]) -> None:
-    """Ask the other sites of the merged search for a title, one reference at a time."""
+def find_at_other_sites(
+    wanted: Sequence[WantedReference], web: Web, sources: Sequence[Source]
+) -> None:
+    """Search the other sites of the merged search for each title."""
     for one in wanted:
         if not (words := " ".join(split_title_words(one.paper.title)[:20])):
             continue
-        among = _find_other_sites(one.paper, web.settings)
-        with _note_unanswered([one], "the merged search"):
+        among = _list_other_sites(one.paper, web.settings)
+        with _record_missing_answers([one], "the merged search"):
             answer = search_papers(words, web, sources, among=among, max_results=10)
             one.found += [(hit.paper, ", ".join(hit.sources)) for hit in answer.papers]
             for site in answer.asked:
@@ -231,18 +237,18 @@ def find_everywhere(wanted: Sequence[WantedReference], web: Web, sources: Sequen
                     one.silent[site.source] = site.message
 
 
-def _find_other_sites(paper: Paper, settings: Settings) -> list[str]:
+def _list_other_sites(paper: Paper, settings: Settings) -> list[str]:
     """Return the sites beyond PubMed and Crossref that may have the paper.
 
     Without a key Semantic Scholar mostly refuses; arXiv has what nobody else has of preprints only.
     """
     keyed = {"semantic_scholar": "semantic_scholar_api_key", "openalex": "openalex_api_key"}
     names = ["europepmc", *(name for name, key in keyed.items() if settings.key(key))]
-    return [*names, "arxiv"] if is_preprint(paper) or not paper.journal else names
+    return [*names, "arxiv"] if is_preprint_without_journal(paper) or not paper.journal else names
 
 
 @contextmanager
-def _note_unanswered(wanted: Sequence[WantedReference], site: str) -> Iterator[None]:
+def _record_missing_answers(wanted: Sequence[WantedReference], site: str) -> Iterator[None]:
     """Record that a site did not answer about some references, and continue with the next site."""
     try:
         yield
@@ -258,12 +264,13 @@ def _note_unanswered(wanted: Sequence[WantedReference], site: str) -> Iterator[N
 
 
 STEPS: tuple[Step, ...] = (
-    find_by_place, find_by_title, find_by_halves, find_at_crossref, find_everywhere,
+    find_by_journal_and_page, find_by_title, find_by_half_titles, find_at_crossref,
+    find_at_other_sites,
 )  # fmt: skip
 """The questions in their order; each is asked only for what those before it did not settle."""
 
 
-def yield_candidates(one: WantedReference) -> Iterator[tuple[Paper, str]]:
+def iterate_candidates(one: WantedReference) -> Iterator[tuple[Paper, str]]:
     """Yield each candidate once, with the site that named it first."""
     seen = set()
     for paper, site in one.found:

@@ -31,7 +31,7 @@ from typing import Any, Literal
 
 from ..http import Web
 from ..judges.titles import measure_title_likeness
-from ..lists.pasted import Entry
+from ..lists.pasted import ListEntry
 from ..model.identifiers import Ids
 from ..model.paper import Paper, paper_from_row, to_row
 from ..sources import Source
@@ -44,8 +44,8 @@ from .compared_records import (
     compare_volumes,
     count_years_between,
 )
-from .reference_search import ECITMATCH, STEPS, WantedReference, yield_candidates
-from .same_paper import Judgement, Relation, judge_compared, judge_pair
+from .reference_search import ECITMATCH, STEPS, WantedReference, iterate_candidates
+from .same_paper import Judgement, Relation, judge_compared_pair, judge_pair
 
 MIN_CONFIDENCE = 0.9
 """The least confidence with which a candidate is taken (see `.same_paper`)."""
@@ -73,8 +73,8 @@ Status = Literal["given", "resolved", "candidates", "not_found", "could_not_tell
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A paper that a reference may mean: how sure that is, why, and who named it."""
+class ResolvedCandidate:
+    """A paper that a reference may mean, with confidence, reason and source."""
 
     paper: Paper
     relation: Relation
@@ -126,7 +126,7 @@ class Resolution:
     confidence: float = 0.0
     reason: str = ""
     named_by: str = ""
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[ResolvedCandidate, ...] = ()
     message: str = ""
     titled: tuple[Paper, ...] = ()
 
@@ -152,9 +152,9 @@ class Resolution:
 
 
 def resolve_entries(
-    entries: Iterable[Entry], web: Web, sources: Sequence[Source], *, anew: bool = False
+    entries: Iterable[ListEntry], web: Web, sources: Sequence[Source], *, anew: bool = False
 ) -> Iterator[Resolution]:
-    """Yield the outcome for each entry of a list, in order.
+    """Yield the papers or candidates found for each entry of a list, in order.
 
     Parameters
     ----------
@@ -169,17 +169,17 @@ def resolve_entries(
         No e-mail address is set.
     """
     web.settings.require_email("NCBI")
-    waiting: list[Entry] = []
+    waiting: list[ListEntry] = []
     for entry in entries:
         waiting.append(entry)
         if sum(not one.ids for one in waiting) >= _BATCH_REFERENCES:
-            yield from _resolve_batch(waiting, web, sources, anew=anew)
+            yield from _resolve_entry_batch(waiting, web, sources, anew=anew)
             waiting = []
-    yield from _resolve_batch(waiting, web, sources, anew=anew)
+    yield from _resolve_entry_batch(waiting, web, sources, anew=anew)
 
 
-def _resolve_batch(
-    entries: Sequence[Entry], web: Web, sources: Sequence[Source], *, anew: bool
+def _resolve_entry_batch(
+    entries: Sequence[ListEntry], web: Web, sources: Sequence[Source], *, anew: bool
 ) -> Iterator[Resolution]:
     done: dict[int, Resolution] = {}
     for at, entry in enumerate(entries):
@@ -188,16 +188,16 @@ def _resolve_batch(
         elif not (entry.paper and _is_searchable(entry.paper)):
             told = "It names no title, and no place in a journal."
             done[at] = Resolution(entry.asked, "unreadable", message=told)
-        elif known := _recall_resolution(entry.paper, web, anew=anew):
+        elif known := _load_cached_resolution(entry.paper, web, anew=anew):
             done[at] = replace(known, asked=entry.asked)
     wanted = {
         at: WantedReference(entry.paper)
         for at, entry in enumerate(entries)
         if at not in done and entry.paper
     }
-    for at, found in _search_in_steps(wanted, web, sources):
+    for at, found in _search_step_by_step(wanted, web, sources):
         done[at] = replace(found, asked=entries[at].asked)
-        _remember_resolution(wanted[at].paper, found, web)
+        _cache_resolution(wanted[at].paper, found, web)
     yield from (done[at] for at in range(len(entries)))
 
 
@@ -205,10 +205,10 @@ def _is_searchable(paper: Paper) -> bool:
     return bool(paper.title or (paper.journal and paper.pages and (paper.volume or paper.year)))
 
 
-def _search_in_steps(
+def _search_step_by_step(
     wanted: Mapping[int, WantedReference], web: Web, sources: Sequence[Source]
 ) -> Iterator[tuple[int, Resolution]]:
-    """Ask step by step, each only for what is not settled."""
+    """Search in steps, each for the references that are not resolved yet."""
     left = dict(wanted)
     for step in STEPS:
         if not left:
@@ -219,30 +219,32 @@ def _search_in_steps(
             if found.status == "resolved":
                 del left[at]
                 yield at, found
-    yield from ((at, _to_unsettled(one)) for at, one in left.items())
+    yield from ((at, _build_unresolved(one)) for at, one in left.items())
 
 
-def _to_unsettled(one: WantedReference) -> Resolution:
+def _build_unresolved(one: WantedReference) -> Resolution:
     """Return the outcome of a reference for which no candidate is certain."""
-    found = replace(choose_candidate(one), titled=tuple(_list_titled(one)[:_MAX_CANDIDATES]))
+    found = replace(
+        choose_candidate(one), titled=tuple(_list_candidates_by_title(one)[:_MAX_CANDIDATES])
+    )
     if one.silent:
         message = " ".join(one_line(told) for told in one.silent.values())
         return replace(found, status="could_not_tell", message=message)
     return found
 
 
-def _list_titled(one: WantedReference) -> list[Paper]:
+def _list_candidates_by_title(one: WantedReference) -> list[Paper]:
     """Return the candidates with nearly the reference's title, the nearest first."""
-    named = (paper for paper, _ in yield_candidates(one))
+    named = (paper for paper, _ in iterate_candidates(one))
     near = [(measure_title_likeness(one.paper.title, paper.title), paper) for paper in named]
     near.sort(key=lambda pair: -pair[0])
     return [paper for likeness, paper in near if likeness >= _NEAR_TITLE_LIKENESS]
 
 
 def choose_candidate(one: WantedReference) -> Resolution:
-    """Return the candidate that is the paper for certain; else all that come close."""
+    """Return the candidate that certainly is the paper; otherwise all likely candidates."""
     row = ComparedRecord(one.paper)
-    judged = (_judge_candidate(row, paper, site) for paper, site in yield_candidates(one))
+    judged = (_judge_candidate(row, paper, site) for paper, site in iterate_candidates(one))
     near = sorted(
         (candidate for candidate in judged if candidate.relation != "different"),
         key=lambda candidate: -candidate.confidence,
@@ -257,35 +259,37 @@ def choose_candidate(one: WantedReference) -> Resolution:
     if not same:
         return Resolution("", "candidates" if told else "not_found", candidates=told)
     best = same[0]
-    ids, rivals = _merge_best(best, same[1:])
+    ids, rivals = _merge_best_candidates(best, same[1:])
     if rivals:
         msg = f"Several are as good: {', '.join(str(one.paper.ids) for one in (best, *rivals))}."
         return Resolution("", "candidates", candidates=told, message=msg)
     return Resolution("", "resolved", ids, best.confidence, best.reason, best.named_by)
 
 
-def _judge_candidate(row: ComparedRecord, paper: Paper, site: str) -> Candidate:
+def _judge_candidate(row: ComparedRecord, paper: Paper, site: str) -> ResolvedCandidate:
     other = ComparedRecord(paper)
     said = _compare_records(row, other)
     if said.relation == "different" and site == ECITMATCH:
         said = Judgement("may_be", "at this place in the journal, but with another title", 0.3)
-    return Candidate(paper, said.relation, said.confidence, said.reason, site)
+    return ResolvedCandidate(paper, said.relation, said.confidence, said.reason, site)
 
 
 def _compare_records(row: ComparedRecord, other: ComparedRecord) -> Judgement:
     """Judge how a candidate relates to the reference."""
     if not row.titles:
         return _judge_by_citation(row, other)
-    said = judge_compared(row, other)
-    if said.relation == "different" and _is_title_cut(row, other):
+    said = judge_compared_pair(row, other)
+    if said.relation == "different" and _is_title_truncated(row, other):
         whole = replace(row.paper, title=f"{row.paper.title.rstrip('. ')}…")
-        return judge_compared(ComparedRecord(whole), other)
+        return judge_compared_pair(ComparedRecord(whole), other)
     return said
 
 
-def _is_title_cut(row: ComparedRecord, other: ComparedRecord) -> bool:
+def _is_title_truncated(row: ComparedRecord, other: ComparedRecord) -> bool:
     """Return whether one title is the beginning of the other, cut by a field's length."""
-    begins = len(row.title) < len(other.title) and other.title.startswith(row.title)
+    begins = len(row.folded_title) < len(other.folded_title) and other.folded_title.startswith(
+        row.folded_title
+    )
     return begins and len(row.titles[0]) >= _MIN_CUT_TITLE_WORDS
 
 
@@ -305,7 +309,7 @@ def _judge_by_citation(row: ComparedRecord, other: ComparedRecord) -> Judgement:
     return Judgement("may_be", "no title to tell by", 0.5)
 
 
-def _is_unambiguous(row: ComparedRecord, candidate: Candidate) -> bool:
+def _is_unambiguous(row: ComparedRecord, candidate: ResolvedCandidate) -> bool:
     """Return whether a candidate is the paper, and no similar paper is possible."""
     if candidate.relation != "same":
         return False
@@ -328,7 +332,9 @@ def _are_in_different_issues(ours: Paper, theirs: Paper) -> bool:
     return all(map(str.isdigit, issues)) and issues[0] != issues[1]
 
 
-def _merge_best(best: Candidate, others: Sequence[Candidate]) -> tuple[Ids, list[Candidate]]:
+def _merge_best_candidates(
+    best: ResolvedCandidate, others: Sequence[ResolvedCandidate]
+) -> tuple[Ids, list[ResolvedCandidate]]:
     """Return the identifiers of the best candidate's records, and equally good papers."""
     ids, rivals = best.paper.ids, []
     for other in others:
@@ -340,17 +346,17 @@ def _merge_best(best: Candidate, others: Sequence[Candidate]) -> tuple[Ids, list
     return ids, rivals
 
 
-def _build_cache_name(paper: Paper) -> str:
+def _build_cache_key(paper: Paper) -> str:
     said = json.dumps(to_row(paper), sort_keys=True, ensure_ascii=True)
     return f"{_RULES_VERSION} {hashlib.sha256(said.encode()).hexdigest()}"
 
 
-def _recall_resolution(paper: Paper, web: Web, *, anew: bool) -> Resolution | None:
-    kept = web.cache.get("resolution", _build_cache_name(paper))
+def _load_cached_resolution(paper: Paper, web: Web, *, anew: bool) -> Resolution | None:
+    kept = web.cache.get("resolution", _build_cache_key(paper))
     with suppress(LookupError, TypeError, AttributeError, ValueError):  # another version wrote it
         if kept and (kept["status"] == "resolved" or not anew):
             near = tuple(
-                Candidate(**{**one, "paper": paper_from_row(one["paper"])})
+                ResolvedCandidate(**{**one, "paper": paper_from_row(one["paper"])})
                 for one in kept["candidates"]
             )
             titled = tuple(map(paper_from_row, kept["titled"]))
@@ -360,7 +366,7 @@ def _recall_resolution(paper: Paper, web: Web, *, anew: bool) -> Resolution | No
     return None
 
 
-def _remember_resolution(paper: Paper, found: Resolution, web: Web) -> None:
+def _cache_resolution(paper: Paper, found: Resolution, web: Web) -> None:
     if found.status == "could_not_tell":
         return
     row = {
@@ -376,7 +382,7 @@ def _remember_resolution(paper: Paper, found: Resolution, web: Web) -> None:
         "titled": [to_row(_drop_abstract(one)) for one in found.titled],
     }
     days = _KNOWN_DAYS if found.status == "resolved" else _UNKNOWN_DAYS
-    web.cache.put("resolution", _build_cache_name(paper), row, days)
+    web.cache.put("resolution", _build_cache_key(paper), row, days)
 
 
 def _drop_abstract(paper: Paper) -> Paper:

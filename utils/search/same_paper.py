@@ -81,10 +81,10 @@ def judge_pair(ours: Paper, theirs: Paper) -> Judgement:
     >>> judge_pair(one, Paper(Ids(doi="10.1000/a", pmid="1"), "Bees and Light."))
     Judgement(relation='same', reason='both have doi:10.1000/a', confidence=1.0)
     """
-    return judge_compared(ComparedRecord(ours), ComparedRecord(theirs))
+    return judge_compared_pair(ComparedRecord(ours), ComparedRecord(theirs))
 
 
-def judge_compared(ours: ComparedRecord, theirs: ComparedRecord) -> Judgement:
+def judge_compared_pair(ours: ComparedRecord, theirs: ComparedRecord) -> Judgement:
     """Judge the relation of two records that are prepared for comparison."""
     our_ids, their_ids = ours.paper.ids, theirs.paper.ids
     clash = our_ids.clash(their_ids)
@@ -120,7 +120,7 @@ def _judge_by_identifier(ours: ComparedRecord, theirs: ComparedRecord, name: str
 def _judge_by_notice(
     ours: ComparedRecord, theirs: ComparedRecord, *, is_inverse: bool = False
 ) -> Judgement | None:
-    """Judge by what the record itself says: *Update in: …*."""
+    """Judge by a notice in the record itself: *Update in: …*."""
     for notice in ours.paper.notices:
         if notice.kind != "update":
             continue
@@ -136,7 +136,11 @@ def _judge_by_notice(
 def _judge_published_version(preprint: ComparedRecord, published: ComparedRecord) -> Judgement:
     """Judge whether *published* is the journal version of *preprint*."""
     apart = count_years_between(preprint, published)
-    if apart is None or not 0 <= apart <= _PUBLICATION_MAX_YEARS or preprint.distinctive_words < 3:
+    if (
+        apart is None
+        or not 0 <= apart <= _PUBLICATION_MAX_YEARS
+        or preprint.distinctive_word_count < 3
+    ):
         return _UNRELATED
     if preprint.is_notice != published.is_notice or _get_notice_types(
         preprint
@@ -145,17 +149,17 @@ def _judge_published_version(preprint: ComparedRecord, published: ComparedRecord
     authors = compare_authors(preprint, published)
     if preprint.distinctive_marks != published.distinctive_marks or authors == "differ":
         return _UNRELATED
-    if _are_siblings(preprint, published):
+    if _are_in_one_series(preprint, published):
         return _UNRELATED
     exact = compare_titles(preprint, published) == "exact"
     if authors == "same" and apart <= _REVIEW_MAX_YEARS:
         if exact:
             return Judgement(
-                "preprint_of", f"same title and authors, {_describe_years(apart)}", 0.95
+                "preprint_of", f"same title and authors, {_describe_years_apart(apart)}", 0.95
             )
         alike = measure_title_likeness(preprint.paper.title, published.paper.title)
         if alike >= _PREPRINT_TITLE_RATIO:
-            said = f"like titles, same authors, {_describe_years(apart)}"
+            said = f"like titles, same authors, {_describe_years_apart(apart)}"
             return Judgement("preprint_of", said, round(0.9 * alike, 2))
     return _judge_retitled_preprint(preprint, published, exact=exact, apart=apart)
 
@@ -168,33 +172,35 @@ def _judge_retitled_preprint(
     authors = compare_authors(preprint, published)
     if abstracts == "differ":
         return _UNRELATED
-    if authors == "same" and exact and preprint.distinctive_words >= MIN_DISTINCTIVE_WORDS:
-        return Judgement("preprint_of", f"same title and authors, {_describe_years(apart)}", 0.8)
+    if authors == "same" and exact and preprint.distinctive_word_count >= MIN_DISTINCTIVE_WORDS:
+        return Judgement(
+            "preprint_of", f"same title and authors, {_describe_years_apart(apart)}", 0.8
+        )
     if authors == "same" and abstracts == "same":
         return Judgement(
-            "preprint_of", f"same authors, like abstracts, {_describe_years(apart)}", 0.85
+            "preprint_of", f"same authors, like abstracts, {_describe_years_apart(apart)}", 0.85
         )
     nameless = not (preprint.first_and_last_authors or preprint.groups) or not (
         published.first_and_last_authors or published.groups
     )
     if nameless and exact and abstracts == "same":
         return Judgement(
-            "preprint_of", f"same title, like abstracts, {_describe_years(apart)}", 0.9
+            "preprint_of", f"same title, like abstracts, {_describe_years_apart(apart)}", 0.9
         )
     if apart > _REVIEW_MAX_YEARS:
         return _UNRELATED
-    if nameless and exact and preprint.distinctive_words > MIN_DISTINCTIVE_WORDS:
+    if nameless and exact and preprint.distinctive_word_count > MIN_DISTINCTIVE_WORDS:
         return Judgement(
-            "preprint_of", f"same title, authors not named, {_describe_years(apart)}", 0.75
+            "preprint_of", f"same title, authors not named, {_describe_years_apart(apart)}", 0.75
         )
-    if authors == "same" and _is_reworded(preprint, published):
+    if authors == "same" and _is_reworded_title(preprint, published):
         return Judgement(
-            "preprint_of", f"title retouched, same authors, {_describe_years(apart)}", 0.6
+            "preprint_of", f"title retouched, same authors, {_describe_years_apart(apart)}", 0.6
         )
     return _UNRELATED
 
 
-def _are_siblings(ours: ComparedRecord, theirs: ComparedRecord) -> bool:
+def _are_in_one_series(ours: ComparedRecord, theirs: ComparedRecord) -> bool:
     """Return whether two papers are of one series: *… in men*, *… in women*.
 
     Authors write such papers with the same words. So the few words that one title has in place of
@@ -217,7 +223,7 @@ def _are_siblings(ours: ComparedRecord, theirs: ComparedRecord) -> bool:
     )
 
 
-def _is_reworded(preprint: ComparedRecord, published: ComparedRecord) -> bool:
+def _is_reworded_title(preprint: ComparedRecord, published: ComparedRecord) -> bool:
     """Return whether two titles share most words, and all authors are the same."""
     if len(preprint.first_and_last_authors) < 3 or len(preprint.first_and_last_authors) != len(
         published.first_and_last_authors
@@ -243,12 +249,12 @@ def _judge_versions(ours: ComparedRecord, theirs: ComparedRecord, clash: str) ->
         one.is_notice or _get_notice_types(one) for one in (ours, theirs)
     ):  # each of several errata is counted, none a version
         return Judgement("different", clash, 1.0)
-    if ours.is_preprint_record and ours.distinctive_words >= 3:
+    if ours.is_preprint_record and ours.distinctive_word_count >= 3:
         return Judgement("version_of", "same title and authors, both preprints", 0.9)
     dois = {record.paper.ids.doi for record in (ours, theirs)}
     if len(dois) == 2 and all(dois) and len({_VERSION_SUFFIX.sub("", doi) for doi in dois}) == 1:
         return Judgement("version_of", "same title and authors, DOIs that count versions", 0.9)
-    if ours.distinctive_words >= MIN_DISTINCTIVE_WORDS and not _find_conflict(ours, theirs):
+    if ours.distinctive_word_count >= MIN_DISTINCTIVE_WORDS and not _find_conflict(ours, theirs):
         return Judgement("may_be", f"same title, authors and year, but {clash}", 0.5)
     return Judgement("different", clash, 1.0)
 
@@ -298,7 +304,7 @@ def _are_similar_titles(ours: ComparedRecord, theirs: ComparedRecord) -> bool:
     """Return whether two titles may be wordings of one: half of it is shared, or one translated."""
     if ours.is_notice or theirs.is_notice or not ours.titles or not theirs.titles:
         return False
-    titles = ours.plain_title, theirs.plain_title
+    titles = ours.unlabelled_title, theirs.unlabelled_title
     if find_title_difference(*titles).marks:
         return False
     is_translated = any(title.startswith("[") for title in titles)
@@ -319,7 +325,7 @@ def _judge_by_citation(ours: ComparedRecord, theirs: ComparedRecord, titles: str
         return Judgement("same", f"{titles} title, same place in the journal", sure)
     is_telling = (
         titles == "exact"
-        and min(ours.distinctive_words, theirs.distinctive_words) >= MIN_DISTINCTIVE_WORDS
+        and min(ours.distinctive_word_count, theirs.distinctive_word_count) >= MIN_DISTINCTIVE_WORDS
     )
     if titles != "exact" and authors == "same" and same_year and in_journal:
         return Judgement("may_be", f"{titles} title, same authors, year and journal", 0.5)
@@ -341,7 +347,7 @@ def _judge_by_citation(ours: ComparedRecord, theirs: ComparedRecord, titles: str
 
 
 def _find_conflict(ours: ComparedRecord, theirs: ComparedRecord) -> str:
-    """Return what shows that records with the same title are different papers; else ""."""
+    """Return the evidence that records with the same title are different papers; else ""."""
     apart = count_years_between(ours, theirs)
     in_volume, on_page = compare_volumes(ours, theirs), compare_pages(ours, theirs)
     if apart is not None and abs(apart) > 1:
@@ -391,5 +397,5 @@ def _are_on_two_servers(ours: Ids, theirs: Ids) -> bool:
     return bool(ours.arxiv and theirs.doi) or bool(theirs.arxiv and ours.doi)
 
 
-def _describe_years(years: int) -> str:
+def _describe_years_apart(years: int) -> str:
     return ("in the same year", "a year later")[years] if years < 2 else f"{years} years later"

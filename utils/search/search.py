@@ -1,4 +1,4 @@
-"""Search several sources at once, and merge their answers into one list of papers.
+"""Search several sources at once, and merge the results into one list of papers.
 
 All sources are asked at the same time, each in its own pace; what they found becomes one list
 (see `.fused_results`). A source that fails, or is slow, is named: it never looks like one that
@@ -32,13 +32,13 @@ from ..sources import Query, Source
 from ..sources.source import require_valid_dates
 from ..system.nearest import suggest_nearest_name
 from .fused_results import FoundPaper, LinkedPaper, MergedRecord, fuse_lists
-from .pubmed.search import check_query
+from .pubmed.search import normalize_query
 
 __all__ = [
     "FoundPaper",
-    "Gathered",
     "LinkedPaper",
     "MergedRecord",
+    "MergedSearch",
     "Outcome",
     "SourceAnswer",
     "search_papers",
@@ -117,8 +117,8 @@ class SourceAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered(TabularResult):
-    """One list of papers, and the outcome at each source."""
+class MergedSearch(TabularResult):
+    """The merged list of papers, and the outcome at each source."""
 
     query: str
     papers: tuple[FoundPaper, ...]
@@ -126,7 +126,7 @@ class Gathered(TabularResult):
     warnings: tuple[str, ...] = ()
 
     def to_table(self) -> Table:
-        """Return a row for each paper, with the sources that found it."""
+        """Return a table with a row for each paper and the sources that found it."""
         columns = (*PAPER_COLUMNS, "arxiv_id", "version", "sources")
         return Table.from_rows(columns, (found.row() for found in self.papers))
 
@@ -148,8 +148,8 @@ def search_papers(  # noqa: PLR0913 - the filters of one search
     author: str = "",
     sort_by: str = "relevance",
     wait_s: float = MAX_WAIT_S,
-) -> Gathered:
-    """Search several sources with one query; every paper appears once, with all findings.
+) -> MergedSearch:
+    """Search several sources with one query; return each paper once, with all its sources.
 
     Parameters
     ----------
@@ -181,9 +181,9 @@ def search_papers(  # noqa: PLR0913 - the filters of one search
         min_date,
         max_date,
     )
-    wish = _check_query(query, max_results, dates, author, sort_by)
+    wish = _build_checked_query(query, max_results, dates, author, sort_by)
     chosen = _choose_sources(among, sources, web)
-    wishes, warnings = _build_queries(wish, chosen)
+    wishes, warnings = _build_source_queries(wish, chosen)
     answers = _collect_answers(chosen, wishes, web, wait_s)
     asked = tuple(
         _to_source_answer(source, wishes[source.name], answers, wait_s) for source in chosen
@@ -197,7 +197,7 @@ def search_papers(  # noqa: PLR0913 - the filters of one search
     silent = tuple(one.message for one in asked if one.outcome != "answered")
     if not papers and not silent:
         warnings = (NO_HITS, *warnings)
-    return Gathered(query, papers[:max_results], asked, (*warnings, *silent, *contradictions))
+    return MergedSearch(query, papers[:max_results], asked, (*warnings, *silent, *contradictions))
 
 
 def get_default_sites(settings: Settings) -> list[str]:
@@ -205,7 +205,7 @@ def get_default_sites(settings: Settings) -> list[str]:
     return [name for name, key in SEARCHED_SOURCES.items() if not key or settings.key(key)]
 
 
-def _check_query(
+def _build_checked_query(
     query: str, max_results: int, dates: tuple[str, str], author: str, sort_by: str
 ) -> Query:
     if sort_by not in SORTS:
@@ -229,7 +229,7 @@ def _check_query(
     if wish.min_date or wish.max_date:
         limits = wish.min_date or str(_EARLIEST), wish.max_date or str(_LATEST)
         wish = replace(wish, min_date=limits[0], max_date=limits[1])
-    return check_query(wish)
+    return normalize_query(wish)
 
 
 def _choose_sources(among: Sequence[str], sources: Sequence[Source], web: Web) -> list[Source]:
@@ -243,7 +243,7 @@ def _choose_sources(among: Sequence[str], sources: Sequence[Source], web: Web) -
     return [able[name] for name in names]
 
 
-def _build_queries(
+def _build_source_queries(
     wish: Query, chosen: Sequence[Source]
 ) -> tuple[dict[str, Query], tuple[str, ...]]:
     """Return the query for each source; PubMed's field tags are removed for other sources."""
@@ -261,7 +261,7 @@ def _collect_answers(
 ) -> _Answers:
     """Return each source's result or error; None while the source is still searching."""
     works = {
-        _to_work_key(wish, source): partial(source.search, wish, web)
+        _build_work_key(wish, source): partial(source.search, wish, web)
         for source in chosen
         if source.search and (wish := wishes[source.name]).text
     }
@@ -270,7 +270,7 @@ def _collect_answers(
     )
     answers: _Answers = {}
     for source in chosen:
-        key = _to_work_key(wishes[source.name], source)
+        key = _build_work_key(wishes[source.name], source)
         if key not in works:
             answers[source.name] = BadRequest(
                 "nothing is left of this query without PubMed's field tags."
@@ -280,7 +280,7 @@ def _collect_answers(
     return answers
 
 
-def _to_work_key(wish: Query, source: Source) -> Hashable:
+def _build_work_key(wish: Query, source: Source) -> Hashable:
     return source.name, wish
 
 
@@ -358,7 +358,7 @@ def strip_field_tags(query: str) -> tuple[str, tuple[str, ...]]:
     if not _TAG.search(query):
         return query, foreign
     reader = _QueryReader(_TOKEN.findall(query)[::-1])
-    bare = reader.read_words()
+    bare = reader.read_query()
     warning = f"Only PubMed understands field tags; the others were asked for “{bare}”"
     if reader.dropped:
         warning += f", without {', '.join(reader.dropped)}"
@@ -367,12 +367,12 @@ def strip_field_tags(query: str) -> tuple[str, tuple[str, ...]]:
 
 @dataclass(slots=True)
 class _QueryReader:
-    """Read a query from left to right; omitted parts are collected in ``dropped``."""
+    """Reads a query from left to right; omitted parts are collected in ``dropped``."""
 
     tokens: list[str]
     dropped: list[str] = field(default_factory=list)
 
-    def read_words(self) -> str:
+    def read_query(self) -> str:
         """Return the query without tags. Open groups are kept on a stack, not by recursion."""
         groups: list[list[str]] = [[]]
         while self.tokens:

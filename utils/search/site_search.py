@@ -99,7 +99,7 @@ def search_semantic_scholar(  # noqa: PLR0913  # every option the service has
     if not text:
         raise BadRequest("The query is empty.", "For example: graph neural networks")
     require_valid_page(max_results, start, MAX_RESULTS)
-    _require_bulk(bulk, sort_by, token, start)
+    _require_bulk_search(bulk, sort_by, token, start)
     dates = Query(
         text,
         min_date=min_date,
@@ -122,7 +122,7 @@ def search_semantic_scholar(  # noqa: PLR0913  # every option the service has
 
 
 def fetch_scholar_paper(paper: str, web: Web) -> ScholarPaper:
-    """Return a paper by any of its names at Semantic Scholar.
+    """Return Semantic Scholar's record of a paper, by any of its identifiers.
 
     Raises
     ------
@@ -160,7 +160,7 @@ def find_citing_papers(
     return fetch_linked_papers(to_graph_name(paper), "citations", max_results, start, web)
 
 
-def _require_bulk(bulk: bool, sort_by: str, token: str, start: int) -> None:
+def _require_bulk_search(bulk: bool, sort_by: str, token: str, start: int) -> None:
     if (sort_by or token) and not bulk:
         option = "sort_by" if sort_by else "token"
         msg = f"{option} belongs to a search in bulk; otherwise the most relevant come first."

@@ -11,8 +11,13 @@ Start at `.shelf.Shelf`: find, save, list, rebuild. Below it:
 Imports readers, outline, lists, model and system; never sites, HTTP or MCP.
 """
 
-from .adoption import add_judgement, is_foreign_text, is_identified_by_name_only, rejudge_text
-from .paper_file import get_body
+from .adoption import (
+    add_judged_kind_and_verdict,
+    is_foreign_text,
+    is_identified_by_name_only,
+    rejudge_text,
+)
+from .paper_file import strip_header
 from .reconciliation import RebuildReport
 from .record import ADOPTED
 from .shelf import Shelf
@@ -21,9 +26,9 @@ __all__ = [
     "ADOPTED",
     "RebuildReport",
     "Shelf",
-    "add_judgement",
-    "get_body",
+    "add_judged_kind_and_verdict",
     "is_foreign_text",
     "is_identified_by_name_only",
     "rejudge_text",
+    "strip_header",
 ]

@@ -1,4 +1,4 @@
-"""Read files that others put on the shelf: the older program's, copies, and added files.
+"""Read files on the shelf that the current program did not write, such as copies.
 
 Such a file is taken as it is, never rewritten. An abstract is known by its labels; everything else
 is judged as a download is, and what fails (a sign-in page, an error page) is listed as
@@ -21,7 +21,7 @@ from ..model.paper import Author, Kind, Paper, StoredPaper
 from ..readers import JudgedText, Read, judge_foreign_text, judge_shelf_text
 from ..system.plain_text import clean_text, one_line
 from . import paper_file
-from .record import ADOPTED, WITHOUT_TEXT, Record, build_sections, compute_sha256
+from .record import ADOPTED, WITHOUT_TEXT, ShelfRecord, build_sections, compute_sha256
 from .vault import is_text_file, read_text_file
 
 _LABEL = re.compile(
@@ -43,7 +43,7 @@ _LONGEST_ABSTRACT = 12_000
 _LONGEST_FILE = 50_000_000
 
 
-def adopt_file(path: Path, asked: Ids, read: Read = formats.read_and_judge) -> Record | None:
+def adopt_file(path: Path, asked: Ids, read: Read = formats.read_and_judge) -> ShelfRecord | None:
     """Return the record of a foreign file; None if it is empty or not the paper *asked* for.
 
     *asked* may be empty: then the file must say itself which paper it is. *read* may be one that
@@ -60,16 +60,16 @@ def adopt_file(path: Path, asked: Ids, read: Read = formats.read_and_judge) -> R
         return None
     data = read_text_file(path)
     text = data.decode("utf-8", "replace")
-    if (ours := paper_file.parse_file(text)) is not None:
+    if (ours := paper_file.parse_paper_file(text)) is not None:
         if asked and (ours.ids.clash(asked) or not ours.ids.shares(asked)):
             return None
-        return _rebuild_record(path, data, ours) if ours.ids and ours.body.strip() else None
+        return _rebuild_own_record(path, data, ours) if ours.ids and ours.body.strip() else None
     if is_blank(text) or not (ids := _identify_file(path.name, text, asked)):
         return None
     return _build_foreign_record(path, data, text, ids, read)
 
 
-def describe_refusal(path: Path) -> str:
+def explain_adoption_refusal(path: Path) -> str:
     """Return the reason why `adopt_file` rejects a file."""
     if not path.is_file() or path.stat().st_size > _LONGEST_FILE:
         return "no file, or too large to be a paper's"
@@ -80,7 +80,7 @@ def describe_refusal(path: Path) -> str:
     if clash := named.clash(labelled):
         return f"another paper than its name says: {clash}"
     if not named and _SEVERAL.match(path.name):
-        asked = shlex.quote(one_line(paper_file.strip_kind(path.name).replace("_", "/")))
+        asked = shlex.quote(one_line(paper_file.strip_kind_mark(path.name).replace("_", "/")))
         download = command_line(f"download {asked}")
         return f"several DOIs may have this name; if it is {asked}: {download}"
     return "neither its name nor its text says which paper it is"
@@ -88,7 +88,7 @@ def describe_refusal(path: Path) -> str:
 
 def is_foreign_text(text: str) -> bool:
     """Return whether another program or a person wrote a file's text."""
-    return paper_file.parse_file(text) is None
+    return paper_file.parse_paper_file(text) is None
 
 
 def is_blank(text: str) -> bool:
@@ -104,17 +104,19 @@ def judge_foreign_file(
         kind: Kind = "abstract" if _find_foreign_abstract(text) else "record"
         judged = replace(stored, kind=kind, verdict=WITHOUT_TEXT[kind], evidence="", judges=0)
     else:
-        judged = add_judgement(stored, judge_foreign_text(text, stored.paper, read))
+        judged = add_judged_kind_and_verdict(stored, judge_foreign_text(text, stored.paper, read))
     return replace(judged, via=ADOPTED)
 
 
 def rejudge_text(
     stored: StoredPaper, text: str, read: Read = formats.read_and_judge
 ) -> StoredPaper:
-    """Return *stored* with the present judges' verdict on its file, whose content is *text*."""
+    """Judge a text again; return *stored* with the verdict of the current judges."""
     if stored.via == ADOPTED and is_foreign_text(text):
         return judge_foreign_file(stored, text, read)
-    return add_judgement(stored, judge_shelf_text(paper_file.get_body(text), stored.paper, read))
+    return add_judged_kind_and_verdict(
+        stored, judge_shelf_text(paper_file.strip_header(text), stored.paper, read)
+    )
 
 
 def is_identified_by_name_only(stored: StoredPaper) -> bool:
@@ -123,7 +125,7 @@ def is_identified_by_name_only(stored: StoredPaper) -> bool:
     return named_only and stored.kind in ("full_text", "rejected") and not stored.by_hand
 
 
-def add_judgement(stored: StoredPaper, seen: JudgedText) -> StoredPaper:
+def add_judged_kind_and_verdict(stored: StoredPaper, seen: JudgedText) -> StoredPaper:
     """Return *stored* with the kind and verdict of a judged text."""
     kind: Kind = "full_text" if seen.document else "rejected"
     return replace(
@@ -154,7 +156,7 @@ def _identify_file(name: str, text: str, asked: Ids) -> Ids:
     """Return the identifiers of a foreign file: from its name, unless its text contradicts."""
     labelled = _read_labelled_ids(text)
     named = asked or paper_file.parse_file_name(name)
-    if not named and (doi := _find_only_doi(name, text)):
+    if not named and (doi := _find_unambiguous_doi(name, text)):
         named = Ids(doi=doi)
     if named.clash(labelled):
         return Ids()
@@ -211,7 +213,7 @@ def _trim_doi(doi: str) -> str:
 
 def _find_dois_with_file_name(text: str, name: str) -> set[str]:
     """Return the DOIs in a text whose file name would be *name*."""
-    wanted = paper_file.strip_kind(name).lower()
+    wanted = paper_file.strip_kind_mark(name).lower()
     found = {_trim_doi(match[0]) for match in _DOI.finditer(text)}
     found |= {_OF_A_PAGE.sub("", doi) for doi in found}
     return {doi for doi in found if paper_file.to_legacy_name(doi) == wanted}
@@ -222,14 +224,14 @@ def _has_only_other_dois(doi: str, text: str) -> bool:
     return bool(rivals) and doi not in rivals
 
 
-def _find_only_doi(name: str, text: str) -> str:
+def _find_unambiguous_doi(name: str, text: str) -> str:
     if not name.startswith("10."):
         return ""
     found = _find_dois_with_file_name(text, name)
     return found.pop() if len(found) == 1 else ""
 
 
-def _rebuild_record(path: Path, data: bytes, ours: paper_file.PaperFile) -> Record:
+def _rebuild_own_record(path: Path, data: bytes, ours: paper_file.PaperFile) -> ShelfRecord:
     """Return the record of our own file, rebuilt from its header."""
     plain = StoredPaper(
         paper=ours.paper,
@@ -242,10 +244,10 @@ def _rebuild_record(path: Path, data: bytes, ours: paper_file.PaperFile) -> Reco
     )
     stored = ours.apply_header(plain)
     stored = replace(stored, sections=build_sections(data.decode("utf-8", "replace"), stored))
-    return Record(stored, order=path.stat().st_mtime_ns, words=len(ours.body.split()))
+    return ShelfRecord(stored, order=path.stat().st_mtime_ns, words=len(ours.body.split()))
 
 
-def _build_foreign_record(path: Path, data: bytes, text: str, ids: Ids, read: Read) -> Record:
+def _build_foreign_record(path: Path, data: bytes, text: str, ids: Ids, read: Read) -> ShelfRecord:
     label: dict[str, str] = {}
     for name, value in _LABEL.findall(text[:4000]):
         label.setdefault(name.lower().rstrip("s"), one_line(value))
@@ -273,7 +275,7 @@ def _build_foreign_record(path: Path, data: bytes, text: str, ids: Ids, read: Re
     if stored.kind == "rejected":  # its words are not the paper's, its title least of all
         stored = replace(stored, paper=Paper(ids))
     stored = replace(stored, sections=build_sections(text, stored))
-    return Record(stored, order=path.stat().st_mtime_ns, words=len(text.split()))
+    return ShelfRecord(stored, order=path.stat().st_mtime_ns, words=len(text.split()))
 
 
 def _find_foreign_abstract(text: str) -> str:

@@ -84,7 +84,7 @@ CREATE VIRTUAL TABLE words USING fts5 (title, abstract, content='texts', content
 """
 
 
-def read_version(connection: sqlite3.Connection) -> int | None:
+def read_table_version(connection: sqlite3.Connection) -> int | None:
     """Return the version of the tables; None if the tables do not exist yet."""
     query = "SELECT 1 FROM sqlite_master WHERE name = 'schema_version'"
     if connection.execute(query).fetchone() is None:
@@ -123,12 +123,12 @@ Params = ParamSpec("Params")
 Result = TypeVar("Result")
 
 
-class CatalogueBroken(Exception):
+class CatalogueDamaged(Exception):
     """The database file is damaged; it can be rebuilt from the files."""
 
 
-class Entry(NamedTuple):
-    """One row of the catalogue, with the columns that a lookup needs."""
+class CatalogueEntry(NamedTuple):
+    """One row of the catalogue, with the columns that lookups need."""
 
     id: int
     file: str
@@ -138,7 +138,7 @@ class Entry(NamedTuple):
     kind: str
 
 
-class NewEntry(NamedTuple):
+class NewCatalogueEntry(NamedTuple):
     """The row to be written for one paper."""
 
     file: str
@@ -166,7 +166,7 @@ _STAND_INS_COUNT = f"""SELECT count(DISTINCT papers.id) FROM papers
 _ENTRY = "papers.id, papers.file, papers.size, papers.mtime_ns, papers.record, papers.kind"
 
 
-class _Connection(NamedTuple):
+class _PooledConnection(NamedTuple):
     """A connection, with the inode, process and epoch in which it was opened."""
 
     connection: sqlite3.Connection
@@ -192,9 +192,9 @@ class Catalogue:
         self.path = path
         self.fill: Callable[[], object] = lambda: None
         self._local = threading.local()
-        self._idle: list[_Connection] = []
+        self._idle: list[_PooledConnection] = []
         self._inherited: list[
-            _Connection
+            _PooledConnection
         ] = []  # for good: SQLite does not survive that they are closed
         self._lending = threading.Lock()
         self._turn = threading.RLock()
@@ -216,20 +216,20 @@ class Catalogue:
 
     @contextlib.contextmanager
     def borrow_connection(self) -> Iterator[sqlite3.Connection]:
-        """Borrow a connection inside; in a transaction, the transaction's connection.
+        """Provide a connection for the block: that of the open transaction, or one of the pool.
 
         The file is created if need be (its folder is not).
         """
         if (writing := self._get_transaction_connection()) is not None:
             yield writing
             return
-        with self._checkout_connection() as one:
+        with self._take_pooled_connection() as one:
             yield one.connection
 
     @contextlib.contextmanager
-    def _checkout_connection(self) -> Iterator[_Connection]:
+    def _take_pooled_connection(self) -> Iterator[_PooledConnection]:
         """Take a connection from the pool, and return it afterwards."""
-        with self._translate_errors():
+        with self._convert_to_catalogue_errors():
             one = self._take_idle_connection() or self._open_connection()
             try:
                 yield one
@@ -241,23 +241,23 @@ class Catalogue:
         connection, pid = getattr(self._local, "writing", (None, 0))
         return cast("sqlite3.Connection", connection) if pid == os.getpid() else None
 
-    def _take_idle_connection(self) -> _Connection | None:
+    def _take_idle_connection(self) -> _PooledConnection | None:
         """Return an idle connection to the present file; None if the pool has none."""
         with self._lending:
             while self._idle:
-                if self._is_usable(one := self._idle.pop()):
+                if self._is_usable_connection(one := self._idle.pop()):
                     return one
-                self._drop_connection(one)
+                self._discard_connection(one)
         return None
 
-    def _is_usable(self, one: _Connection) -> bool:
+    def _is_usable_connection(self, one: _PooledConnection) -> bool:
         """Return whether a connection belongs to this process and to the present file.
 
         The file may have been deleted by hand, or set aside by a process that found it damaged.
         """
         return one[1:] == (self._get_inode(), os.getpid(), self._epoch)
 
-    def _open_connection(self) -> _Connection:
+    def _open_connection(self) -> _PooledConnection:
         epoch = self._epoch
         connection = self._open_database()
         inode = self._get_inode()
@@ -266,18 +266,18 @@ class Catalogue:
         except BaseException:
             connection.close()
             raise
-        return _Connection(connection, inode, os.getpid(), epoch)
+        return _PooledConnection(connection, inode, os.getpid(), epoch)
 
-    def _return_connection(self, one: _Connection) -> None:
+    def _return_connection(self, one: _PooledConnection) -> None:
         """Return a connection to the pool, or close it."""
         with self._lending:
-            clean = self._is_usable(one) and not one.connection.in_transaction
+            clean = self._is_usable_connection(one) and not one.connection.in_transaction
             if clean and len(self._idle) < _MOST_IDLE:
                 self._idle.append(one)
             else:
-                self._drop_connection(one)
+                self._discard_connection(one)
 
-    def _drop_connection(self, one: _Connection) -> None:
+    def _discard_connection(self, one: _PooledConnection) -> None:
         if one.pid != os.getpid():
             self._inherited.append(one)
             return
@@ -301,13 +301,13 @@ class Catalogue:
         return connection
 
     def _prepare_tables(self, connection: sqlite3.Connection) -> None:
-        found = read_version(connection)
+        found = read_table_version(connection)
         if found is None:
             self._create_tables_once(connection)
             found = VERSION
         if found < VERSION:
             msg = f"schema {found} of an older version"
-            raise CatalogueBroken(msg)
+            raise CatalogueDamaged(msg)
         if found > VERSION:
             msg = f"{self.path} was written by a newer version of Papershelf (schema {found})."
             hint = f"Use that version, or delete {self.path.name}: it is made again from the files."
@@ -318,7 +318,7 @@ class Catalogue:
     def _create_tables_once(self, connection: sqlite3.Connection) -> None:
         """Create and fill the tables, unless another thread or process has done so."""
         with self._turn, sqlite.transaction(connection), self._bind_to_thread(connection):
-            if read_version(connection) is None:
+            if read_table_version(connection) is None:
                 create_tables(connection)
                 self._fts = has_full_text_index(connection)
                 self.fill()
@@ -332,32 +332,32 @@ class Catalogue:
             self._epoch += 1
             self._read_only = False
             while self._idle:
-                self._drop_connection(self._idle.pop())
+                self._discard_connection(self._idle.pop())
 
-    def move_aside(self) -> None:
+    def move_damaged_file_aside(self) -> None:
         """Move a damaged database aside, unless another process has replaced it already."""
         # No thread of ours may commit to a file that is about to be moved away.
         with self._turn, exclusive_lock(self.path.with_name("healing.lock")):
             self.close()
-            with contextlib.suppress(CatalogueBroken, StoreFailed):
-                if self._read_rows("PRAGMA quick_check")[0][0] == "ok":
+            with contextlib.suppress(CatalogueDamaged, StoreFailed):
+                if self._query_rows("PRAGMA quick_check")[0][0] == "ok":
                     return  # another process was faster
             self.close()
             sqlite.move_database_aside(self.path, sqlite.build_damaged_path(self.path))
 
     @contextlib.contextmanager
     def open_transaction(self) -> Iterator[sqlite3.Connection]:
-        """Hold the write lock of all threads and processes inside; commit at the end, or roll back.
+        """Open the only write transaction of all processes; commit at the end, or roll back.
 
         Raises
         ------
-        CatalogueBroken
+        CatalogueDamaged
             Another process set the file aside meanwhile: what was written would be lost with it.
         """
         if (connection := self._get_transaction_connection()) is not None:
             yield connection
             return
-        with self._turn, self._checkout_connection() as one:
+        with self._turn, self._take_pooled_connection() as one:
             if self._read_only:
                 if access_error := safe_files.find_access_error(
                     self.path
@@ -369,7 +369,7 @@ class Catalogue:
                 yield one.connection
                 if self._get_inode() != one.inode:
                     msg = "another process set it aside while this one wrote to it"
-                    raise CatalogueBroken(msg)
+                    raise CatalogueDamaged(msg)
 
     @contextlib.contextmanager
     def _bind_to_thread(self, connection: sqlite3.Connection) -> Iterator[None]:
@@ -381,12 +381,12 @@ class Catalogue:
             self._local.writing = (None, 0)
 
     @contextlib.contextmanager
-    def _translate_errors(self) -> Iterator[None]:
+    def _convert_to_catalogue_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.DatabaseError as error:
             if sqlite.is_damage_error(error):
-                raise CatalogueBroken(str(error)) from error
+                raise CatalogueDamaged(str(error)) from error
             if not isinstance(error, sqlite3.OperationalError):
                 raise
             if access_error := safe_files.find_access_error(self.path):
@@ -397,13 +397,13 @@ class Catalogue:
             msg = f"The catalogue {self.path} could not be used: {error}."
             raise StoreFailed(msg, hint, file=str(self.path)) from error
 
-    def _read_rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[object, ...]]:
+    def _query_rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[object, ...]]:
         with self.borrow_connection() as connection:
             return connection.execute(query, values).fetchall()
 
     # -- reading -----------------------------------------------------------------------------
 
-    def find_by_names(self, names: Sequence[str]) -> list[Entry]:
+    def find_entries_by_names(self, names: Sequence[str]) -> list[CatalogueEntry]:
         """Return the entries that any of *names* points to, in the order of *names*, each once."""
         names = [
             name for name in names if name == replace_surrogates(name)
@@ -413,41 +413,43 @@ class Catalogue:
             f"SELECT names.name, {_ENTRY} FROM names JOIN papers ON papers.id = names.paper "  # noqa: S608 - only question marks are put in
             f"WHERE names.name IN ({marks}) ORDER BY papers.id"
         )
-        rows = self._read_rows(query, names)
+        rows = self._query_rows(query, names)
         rows.sort(key=lambda row: names.index(str(row[0])))
-        return list({row[1]: Entry(*row[1:]) for row in rows}.values())  # type: ignore[arg-type]
+        return list({row[1]: CatalogueEntry(*row[1:]) for row in rows}.values())  # type: ignore[arg-type]
 
     def find_known_names(self, names: Iterable[str]) -> set[str]:
-        """Return those of *names* that point to an entry."""
+        """Return the *names* that point to an entry."""
         query = "SELECT name FROM names WHERE name IN (SELECT value FROM json_each(?))"
-        return {str(name) for (name,) in self._read_rows(query, (json.dumps(list(names)),))}
+        return {str(name) for (name,) in self._query_rows(query, (json.dumps(list(names)),))}
 
-    def find_by_file(self, file: str) -> Entry | None:
+    def find_entry_by_file(self, file: str) -> CatalogueEntry | None:
         """Return the entry whose file has this name, ignoring case; None if no entry has."""
         query = f"SELECT {_ENTRY} FROM papers WHERE file = ? COLLATE NOCASE ORDER BY file = ? DESC"  # noqa: S608
-        rows = self._read_rows(query + " LIMIT 1", (file, file))
-        return Entry(*rows[0]) if rows else None  # type: ignore[arg-type]
+        rows = self._query_rows(query + " LIMIT 1", (file, file))
+        return CatalogueEntry(*rows[0]) if rows else None  # type: ignore[arg-type]
 
-    def search(self, wanted: ListingFilter, start: int, limit: int) -> tuple[int, list[Entry]]:
+    def search_entries(
+        self, wanted: ListingFilter, start: int, limit: int
+    ) -> tuple[int, list[CatalogueEntry]]:
         """Return the number of matches and one page: by relevance for words, else newest first."""
-        tables, where, values, order = wanted.to_sql(self.has_fts)
+        tables, where, values, order = wanted.to_sql_clauses(self.has_fts)
         condition = " AND ".join(["1", *where])
         # Sorted without the records, which are a hundred times as long as all else in a row.
-        page = self._read_rows(
+        page = self._query_rows(
             f"SELECT papers.id FROM {tables} WHERE {condition} ORDER BY {order} LIMIT ? OFFSET ?",  # noqa: S608 - the parts are constants of `listing`
             [*values, limit, start],
         )
         total = start + len(page)
         if len(page) == limit or (start and not page):  # unless the page is the last one
             query = f"SELECT count(*) FROM {tables} WHERE {condition}"  # noqa: S608
-            total = int(str(self._read_rows(query, values)[0][0]))
+            total = int(str(self._query_rows(query, values)[0][0]))
         ids = json.dumps([number for (number,) in page])
-        rows = self._read_rows(
+        rows = self._query_rows(
             f"SELECT {_ENTRY} FROM json_each(?) AS one JOIN papers ON papers.id = one.value "  # noqa: S608
             "ORDER BY one.key",
             (ids,),
         )
-        return total, [Entry(*row) for row in rows]  # type: ignore[arg-type]
+        return total, [CatalogueEntry(*row) for row in rows]  # type: ignore[arg-type]
 
     @property
     def has_fts(self) -> bool:
@@ -459,7 +461,7 @@ class Catalogue:
 
     def read_file_stamps(self) -> dict[str, tuple[int, int]]:
         """Return size and modification time of each file, as recorded when it was catalogued."""
-        rows = self._read_rows("SELECT file, size, mtime_ns FROM papers")
+        rows = self._query_rows("SELECT file, size, mtime_ns FROM papers")
         return {str(file): (int(size), int(time)) for file, size, time in rows}  # type: ignore[call-overload]
 
     def count_papers(self, without: Collection[str] = ()) -> dict[str, int]:
@@ -474,13 +476,13 @@ class Catalogue:
         versions: dict[str, int] = dict.fromkeys(UNPUBLISHED_VERSIONS, 0)
         retracted = 0
         for kind, version, n, bad in cast(
-            "list[tuple[Kind, str, int, int]]", self._read_rows(query, (left_out,))
+            "list[tuple[Kind, str, int, int]]", self._query_rows(query, (left_out,))
         ):
             kinds[kind] += n
             retracted += bad
             if kind == "full_text" and version in versions:
                 versions[version] += n
-        again = int(str(self._read_rows(_STAND_INS_COUNT, (left_out, left_out))[0][0]))
+        again = int(str(self._query_rows(_STAND_INS_COUNT, (left_out, left_out))[0][0]))
         papers = sum(kinds.values()) - again
         return {"papers": papers, **kinds, **versions, "retracted": retracted}
 
@@ -494,7 +496,7 @@ class Catalogue:
         """Return the files of these kinds, the oldest first."""
         marks = ",".join("?" * len(kinds))
         query = f"SELECT file FROM papers WHERE kind IN ({marks}) ORDER BY filed, file"  # noqa: S608
-        return [str(row[0]) for row in self._read_rows(query, tuple(kinds))]
+        return [str(row[0]) for row in self._query_rows(query, tuple(kinds))]
 
     def list_journal_word_counts(self, journal: str, most: int) -> list[tuple[str, int, list[str]]]:
         """Return file, word count and publication types of a journal's newest full papers."""
@@ -503,7 +505,7 @@ class Catalogue:
             WHERE journal = ? AND kind = 'full_text'
             AND json_extract(record, '$.stored.verdict') = 'full_text'
             ORDER BY filed DESC LIMIT ?"""
-        rows = self._read_rows(query, (replace_surrogates(journal), most))
+        rows = self._query_rows(query, (replace_surrogates(journal), most))
         return [(str(file), int(str(words)), json.loads(str(types))) for file, words, types in rows]
 
     def list_texts(self) -> list[tuple[str, Kind, str, str]]:
@@ -511,7 +513,7 @@ class Catalogue:
         query = """SELECT file, kind, record, json_extract(record,
             '$.stored.paper.ids', '$.stored.via', '$.stored.license') FROM papers
             ORDER BY filed DESC"""
-        return self._read_rows(query)  # type: ignore[return-value]
+        return self._query_rows(query)  # type: ignore[return-value]
 
     def list_papers_without_text(self) -> list[tuple[str, str]]:
         """Return identifiers (as JSON) and title of every paper without a full text."""
@@ -521,33 +523,33 @@ class Catalogue:
                 JOIN names AS same ON same.name = names.name
                 JOIN papers AS better ON better.id = same.paper
                 WHERE better.kind = 'full_text')"""
-        return [(str(ids), str(title or "")) for ids, title in self._read_rows(query)]
+        return [(str(ids), str(title or "")) for ids, title in self._query_rows(query)]
 
-    def count_unjudged(self, judges: int) -> int:
+    def count_unjudged_texts(self, judges: int) -> int:
         """Return how many texts were not judged by the judges of version *judges*."""
         query = """SELECT count(*) FROM papers WHERE kind IN ('full_text', 'rejected')
             AND coalesce(json_extract(record, '$.stored.judges'), 0) <> ?
             AND json_extract(record, '$.stored.verdict') <> 'by_hand'"""
-        return int(str(self._read_rows(query, (judges,))[0][0]))
+        return int(str(self._query_rows(query, (judges,))[0][0]))
 
-    def get_highest_order(self) -> int:
+    def get_highest_order_number(self) -> int:
         """Return the highest order number of an entry; 0 without entries."""
-        return int(str(self._read_rows("SELECT coalesce(max(filed), 0) FROM papers")[0][0]))
+        return int(str(self._query_rows("SELECT coalesce(max(filed), 0) FROM papers")[0][0]))
 
     def count_entries(self) -> int:
         """Return the number of entries."""
-        return int(str(self._read_rows("SELECT count(*) FROM papers")[0][0]))
+        return int(str(self._query_rows("SELECT count(*) FROM papers")[0][0]))
 
-    def count_by_route(self, via: str) -> int:
-        """Return how many entries came by the route *via*."""
+    def count_entries_by_route(self, via: str) -> int:
+        """Return the number of entries whose text came by the route *via*."""
         query = "SELECT count(*) FROM papers WHERE json_extract(record, '$.stored.via') = ?"
-        return int(str(self._read_rows(query, (via,))[0][0]))
+        return int(str(self._query_rows(query, (via,))[0][0]))
 
     # -- writing -----------------------------------------------------------------------------
 
     def write_entry(
         self,
-        new: NewEntry,
+        new: NewCatalogueEntry,
         names: Sequence[str],
         replacing: int | None = None,
         beside: Sequence[int] = (),
@@ -584,7 +586,7 @@ class Catalogue:
                 connection.execute(_FORGET, (number,))
             connection.execute("DELETE FROM papers WHERE id = ?", (number,))
 
-    def delete_entries(self) -> None:
+    def delete_all_entries(self) -> None:
         """Delete all entries and facts, but not the announced changes."""
         with self.open_transaction() as connection:
             if self.has_fts:
@@ -595,7 +597,7 @@ class Catalogue:
 
     def get_fact(self, name: str) -> str:
         """Return a stored fact about the catalogue; "" if it is unknown."""
-        rows = self._read_rows("SELECT value FROM notes WHERE name = ?", (name,))
+        rows = self._query_rows("SELECT value FROM notes WHERE name = ?", (name,))
         return str(rows[0][0]) if rows else ""
 
     def set_fact(self, name: str, value: str) -> None:
@@ -625,15 +627,15 @@ class Catalogue:
                 "DELETE FROM unfinished WHERE file = ? AND ? IN (task, '')", (file, task)
             )
 
-    def list_unfinished(self) -> list[tuple[str, str, int, float]]:
+    def list_unfinished_changes(self) -> list[tuple[str, str, int, float]]:
         """Return the announced and unfinished changes: file, task, process, start."""
-        return self._read_rows("SELECT file, task, pid, since FROM unfinished")  # type: ignore[return-value]
+        return self._query_rows("SELECT file, task, pid, since FROM unfinished")  # type: ignore[return-value]
 
 
 class Repairable(Protocol):
     """An object with a catalogue that can be rebuilt."""
 
-    def repair_catalogue(self, error: CatalogueBroken) -> None:
+    def repair_catalogue(self, error: CatalogueDamaged) -> None:
         """Rebuild the catalogue from the files."""
 
 
@@ -646,11 +648,11 @@ def repair_and_retry(
     """Return *method*, repeated once after a damaged catalogue was rebuilt from the files."""
 
     @functools.wraps(method)
-    def guarded(self: H, /, *args: Params.args, **kwargs: Params.kwargs) -> Result:
+    def call_with_repair(self: H, /, *args: Params.args, **kwargs: Params.kwargs) -> Result:
         try:
             return method(self, *args, **kwargs)
-        except CatalogueBroken as error:
+        except CatalogueDamaged as error:
             self.repair_catalogue(error)
             return method(self, *args, **kwargs)
 
-    return guarded
+    return call_with_repair

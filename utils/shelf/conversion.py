@@ -14,8 +14,8 @@ from typing import Literal
 from ..errors import NotFound
 from ..system import safe_files
 from . import paper_file
-from .markdown_note import Extras, has_user_additions, to_note, to_text
-from .record import Record, compute_sha256
+from .markdown_note import NoteFacts, has_user_additions, note_to_text, text_to_note
+from .record import ShelfRecord, compute_sha256
 from .shelf_writer import FilingPlan, ShelfWriter
 
 Form = Literal["txt", "md"]
@@ -25,7 +25,7 @@ ADDED = "you added properties, tags or notes to it, which a text file has no pla
 TAKEN = "another file has the new name"
 
 
-class Conversion:
+class TextConversion:
     """Converts one text from a text file to a Markdown note, or back.
 
     Parameters
@@ -43,7 +43,7 @@ class Conversion:
         self._path = writer.folder / file
         self._target = writer.folder / f"{paper_file.strip_ending(file)}.{form}"
 
-    def find_obstacle(self) -> str:
+    def explain_obstacle(self) -> str:
         """Return why the text cannot be converted; "" if it can."""
         if self._path == self._target:
             return "it has that form already"
@@ -52,18 +52,18 @@ class Conversion:
             before = self._target.read_bytes() if self._target.exists() else None
         text = data.decode("utf-8", "replace")
         if self._path.suffix == paper_file.NOTE:
-            made = to_text(text)
+            made = note_to_text(text)
             if made is None or has_user_additions(text):
                 return ADDED if made else EDITED
             return TAKEN if before not in (None, made.encode("utf-8", "replace")) else ""
-        if paper_file.parse_file(text) is None:
+        if paper_file.parse_paper_file(text) is None:
             return FOREIGN
-        if (to_text(to_note(text, Extras())) or "").encode() != data:
+        if (note_to_text(text_to_note(text, NoteFacts())) or "").encode() != data:
             return EDITED
-        same = before is None or to_text(before.decode("utf-8", "replace")) == text
+        same = before is None or note_to_text(before.decode("utf-8", "replace")) == text
         return "" if same else TAKEN
 
-    def convert_text(self) -> Record:
+    def convert_text(self) -> ShelfRecord:
         """Write the new file, update the catalogue, and delete the old file.
 
         Raises
@@ -73,19 +73,19 @@ class Conversion:
         StoreFailed
             The disk refused.
         """
-        return self._writer.run_announced(self._plan_conversion, self._replace_file)
+        return self._writer.run_announced_change(self._plan_conversion, self._replace_file)
 
     def _plan_conversion(self) -> FilingPlan:
         writer = self._writer
-        entry = writer.catalogue.find_by_file(self._file)
+        entry = writer.catalogue.find_entry_by_file(self._file)
         if entry is None or safe_files.read_file_stamp(self._path) != (entry.size, entry.mtime_ns):
             msg = f"{self._file} was deleted or changed meanwhile."
             raise NotFound(msg, "Convert the shelf again.")
-        old = Record.from_json(entry.record, writer.folder)
+        old = ShelfRecord.from_json(entry.record, writer.folder)
         stored = replace(old.stored, path=str(self._target))
         return FilingPlan(replace(old, stored=stored), writes=True, same=((entry, old),))
 
-    def _replace_file(self, plan: FilingPlan) -> Record:
+    def _replace_file(self, plan: FilingPlan) -> ShelfRecord:
         writer = self._writer
         [(_, old)] = plan.same
         data = writer.read_bytes(old)

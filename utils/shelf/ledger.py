@@ -33,8 +33,8 @@ from .ledger_file import (
     VERSION,
     Asked,
     DuplicateFinder,
-    build_damage_error,
-    build_store_error,
+    build_damaged_ledger_error,
+    build_ledger_error,
     build_unknown_harvest_error,
     create_ledger_file,
     get_lock_path,
@@ -43,15 +43,15 @@ from .ledger_file import (
     list_storable_identifiers,
     migrate_ledger,
     open_ledger_file,
-    parse_paper,
-    parse_state,
+    parse_paper_json,
+    parse_paper_state,
     to_attempt_row,
-    to_end_columns,
     to_ids_json,
     to_json,
+    to_paper_end_columns,
     to_request_row,
 )
-from .paper_file import list_forms
+from .paper_file import list_form_names
 
 log = logging.getLogger(__name__)
 _MADE_AGAIN = (
@@ -102,10 +102,10 @@ class Ledger:
             raise build_unknown_harvest_error(path)
         self.path = path
         self._turn = threading.RLock()
-        with self._translate_errors():
+        with self._convert_to_store_failed():
             self._db, version = migrate_ledger(open_ledger_file(path))
         if version == 0:
-            raise build_damage_error(path, "it is empty")
+            raise build_damaged_ledger_error(path, "it is empty")
         if version != VERSION:
             msg = f"The ledger {path.name} is of another version ({version})."
             hint = "Delete it and ask again: what is on the shelf is found there."
@@ -129,11 +129,11 @@ class Ledger:
                         map(to_request_row, entries),
                     )
                 except (sqlite3.Error, OSError) as error:
-                    raise build_store_error(path, error) from error
+                    raise build_ledger_error(path, error) from error
         return cls(path)
 
     @classmethod
-    def open_sound(cls, path: Path) -> Ledger | None:
+    def open_if_undamaged(cls, path: Path) -> Ledger | None:
         """Open the ledger at *path*; None if it is missing, or damaged and moved aside.
 
         Raises
@@ -192,7 +192,7 @@ class Ledger:
 
     def read_job(self) -> Job:
         """Return the job with its current counts."""
-        facts = self._read_facts()
+        facts = self._read_job_facts()
         with self._open_for_reading() as db:
             states = dict(db.execute("SELECT state, COUNT(*) FROM papers GROUP BY state"))
             aside = dict(db.execute(_VERSIONS))
@@ -213,24 +213,24 @@ class Ledger:
         with self._open_for_writing() as db:
             _write_facts(db, {"ended_at": utc_now()})
 
-    def record_waits(self, waits: Sequence[SiteWait]) -> None:
+    def record_site_waits(self, waits: Sequence[SiteWait]) -> None:
         """Record which sites the papers wait for, so that other processes can show it."""
         with self._open_for_writing() as db:
             _write_facts(db, {"waits": [asdict(wait) for wait in waits]})
 
-    def record_cancelled(self, at: str) -> None:
+    def record_cancellation(self, at: str) -> None:
         """Record when the job was cancelled; an empty time lets it continue."""
         with self._open_for_writing() as db:
             _write_facts(db, {"cancelled_at": at})
 
-    def add_note(self, text: str) -> None:
+    def add_job_note(self, text: str) -> None:
         """Add a remark about the whole job, unless the job has the same remark."""
-        notes = self._read_facts().get("notes", [])
+        notes = self._read_job_facts().get("notes", [])
         if text not in notes:
             with self._open_for_writing() as db:
                 _write_facts(db, {"notes": [*notes, text]})
 
-    def _read_facts(self) -> dict[str, Any]:
+    def _read_job_facts(self) -> dict[str, Any]:
         with self._open_for_reading() as db:
             query = "SELECT name, value FROM job WHERE name NOT GLOB ?"
             rows = db.execute(query, (f"{_IDENTITY}*",)).fetchall()
@@ -238,7 +238,7 @@ class Ledger:
 
     # -- papers on their way -----------------------------------------------------------------
 
-    def add_hits(
+    def add_search_hits(
         self,
         entries: Iterable[Asked],
         hits: int,
@@ -261,7 +261,7 @@ class Ledger:
             facts |= {"searches": [asdict(search) for search in searches]} if searches else {}
             _write_facts(db, facts)
 
-    def remove_untried(self, asked: Iterable[str]) -> int:
+    def remove_untried_papers(self, asked: Iterable[str]) -> int:
         """Remove untried papers that were requested in these words; return their number."""
         with self._open_for_writing() as db:
             before = db.total_changes
@@ -271,7 +271,7 @@ class Ledger:
             )
             return db.total_changes - before
 
-    def list_pending(self) -> list[int]:
+    def list_pending_papers(self) -> list[int]:
         """Return the numbers of the papers that have not ended."""
         with self._open_for_reading() as db:
             rows = db.execute("SELECT number FROM papers WHERE state = 'pending' ORDER BY number")
@@ -286,7 +286,7 @@ class Ledger:
         return {number: (Ids(**json.loads(ids)), asked, n) for number, ids, asked, n in rows}
 
     def get_reopening_time(self, numbers: Sequence[int]) -> float:
-        """Return the time (`time.time`) before which answers do not count for reopened papers.
+        """Return the time (`time.time`) before which attempts do not count for reopened papers.
 
         0 where all of them are in their first round.
         """
@@ -305,11 +305,11 @@ class Ledger:
             db.execute(update, (to_ids_json(ids), number))
             _write_facts(db, {f"{_IDENTITY}{number}": how})
 
-    def record_paper(self, number: int, paper: Paper) -> int | None:
+    def store_paper_record(self, number: int, paper: Paper) -> int | None:
         """Store the record of a paper; return the number of the paper it is a duplicate of."""
-        return self.record_papers({number: paper}).get(number)
+        return self.store_paper_records({number: paper}).get(number)
 
-    def record_papers(self, papers: Mapping[int, Paper]) -> dict[int, int]:
+    def store_paper_records(self, papers: Mapping[int, Paper]) -> dict[int, int]:
         """Store the records of papers by number; return which paper each duplicate is of.
 
         Names of one paper belong to the first of the list that had them. Its preprint, asked for as
@@ -334,11 +334,11 @@ class Ledger:
                 db.executemany("UPDATE papers SET state = ?, detail = ? WHERE number = ?", merged)
         return same
 
-    def get_paper(self, number: int) -> Paper | None:
+    def get_paper_record(self, number: int) -> Paper | None:
         """Return the record of a paper; None before its lookup."""
         with self._open_for_reading() as db:
             [(row,)] = db.execute("SELECT paper FROM papers WHERE number = ?", (number,))
-        return parse_paper(row) if row else None
+        return parse_paper_json(row) if row else None
 
     def begin_rung(self, numbers: Sequence[int], rung: str) -> None:
         """Record the rung that is about to be tried for papers.
@@ -386,7 +386,9 @@ class Ledger:
 
         *attempts* are those that led to it and were not written down before.
         """
-        self._write_end(number, to_end_columns(stored, sha256, reason, detail), attempts)
+        self._write_paper_end(
+            number, to_paper_end_columns(stored, sha256, reason, detail), attempts
+        )
 
     def record_manual_text(self, number: int, stored: StoredPaper, sha256: str) -> bool:
         """End a paper with a manually added text; return False if it had its text already.
@@ -397,7 +399,9 @@ class Ledger:
         if stored.version in ("published", "") and not self._is_preprint_request(number):
             lacking = f"{_WITHOUT_TEXT} OR version IN ('preprint', 'accepted')"
         said = (stored.verdict, stored.evidence) if stored.shows_evidence else ("", "")
-        if lacked := self._write_end(number, to_end_columns(stored, sha256, *said), of=lacking):
+        if lacked := self._write_paper_end(
+            number, to_paper_end_columns(stored, sha256, *said), of=lacking
+        ):
             self.record_attempts(number, stored.attempts[-1:])
         return lacked
 
@@ -406,7 +410,7 @@ class Ledger:
             [(asked,)] = db.execute("SELECT asked FROM papers WHERE number = ?", (number,))
         return is_preprint_request(asked)
 
-    def list_files(self) -> dict[int, str]:
+    def list_paper_files(self) -> dict[int, str]:
         """Return the file name of each paper that ended with a file, by the paper's number."""
         query = f"SELECT number, file FROM papers WHERE file <> '' AND state IN {_FILED}"  # noqa: S608
         with self._open_for_reading() as db:
@@ -418,11 +422,11 @@ class Ledger:
             query = "UPDATE papers SET file = ? WHERE file = ?"
             return sum(db.execute(query, (new, old)).rowcount for old, new in files)
 
-    def reopen_if_lost(self, number: int, file: str) -> bool:
+    def reopen_paper_if_lost(self, number: int, file: str) -> bool:
         """Reopen a paper whose *file* is rejected or missing; False if it has another file."""
         with self._open_for_writing() as db:
             query = f"{_REOPEN} state IN {_FILED} AND file IN (?, ?) AND number = ?"
-            found = db.execute(query, (*list_forms(file), number)).rowcount > 0
+            found = db.execute(query, (*list_form_names(file), number)).rowcount > 0
             if found:
                 _write_facts(db, {"ended_at": "", "reopened": time.time()})
         return found
@@ -432,9 +436,9 @@ class Ledger:
     ) -> None:
         """End a paper for which nothing was found; *attempts* are not recorded yet."""
         values = {"state": "failed", "reason": reason, "detail": replace_surrogates(detail)}
-        self._write_end(number, values, attempts)
+        self._write_paper_end(number, values, attempts)
 
-    def _write_end(
+    def _write_paper_end(
         self,
         number: int,
         values: Mapping[str, str],
@@ -448,7 +452,7 @@ class Ledger:
             update = f"UPDATE papers SET {columns} WHERE number = ? AND (state IN {of})"  # noqa: S608
             return db.execute(update, [*values.values(), number]).rowcount > 0
 
-    def find_numbers(self, ids: Ids) -> list[int]:
+    def find_paper_numbers(self, ids: Ids) -> list[int]:
         """Return the numbers of a paper with these identifiers, in any state."""
         names = ids.names()
         asked = " OR ".join(["json_extract(ids, ?) = ?"] * len(names))
@@ -459,7 +463,7 @@ class Ledger:
             rows = db.execute(query, [*values, *names]).fetchall()
         return [number for number, row in rows if not ids.clash(Ids(**json.loads(row)))]
 
-    def list_names(self) -> frozenset[str]:
+    def list_paper_identifiers(self) -> frozenset[str]:
         """Return every identifier of the papers, in the form of `Ids.names`."""
         with self._open_for_reading() as db:
             names = {name for (name,) in db.execute("SELECT name FROM names")}
@@ -476,12 +480,12 @@ class Ledger:
             rows = db.execute(query).fetchall()
         return [(Ids(**json.loads(ids)), str(title or "")) for ids, title in rows]
 
-    def list_unidentified(self) -> list[tuple[int, str]]:
+    def list_unidentified_papers(self) -> list[tuple[int, str]]:
         """Return number and description of papers requested without an identifier."""
         with self._open_for_reading() as db:
             return db.execute("SELECT number, asked FROM papers WHERE ids = '{}'").fetchall()
 
-    def reopen_by_outcome(self, which: str) -> int:
+    def reopen_papers_by_outcome(self, which: str) -> int:
         """Reopen papers that ended in a state: ``failed``, ``abstract``, ``record``, or an outcome.
 
         Or the version of a text (``preprint``, ``accepted``), where another one may be had by now.
@@ -502,7 +506,7 @@ class Ledger:
                 _write_facts(db, {"ended_at": "", "reopened": time.time()})
         return found
 
-    def reopen_unanswered(self, before: str = _ANY_TIME) -> int:
+    def reopen_unanswered_papers(self, before: str = _ANY_TIME) -> int:
         """Reopen the papers for which a site did not answer, in the same round.
 
         Answers of other sites stand, and only those that did not answer are asked again.
@@ -558,14 +562,14 @@ class Ledger:
             (SELECT value FROM job WHERE name = '{_IDENTITY}' || number), {", ".join(_TEXTS)}
             FROM papers WHERE {_ENDED[which]} AND number >= ? AND ? IN (reason, '')
             ORDER BY number LIMIT ?"""  # noqa: S608
-        with self._translate_errors(), closing(open_ledger_file(self.path)) as db:
+        with self._convert_to_store_failed(), closing(open_ledger_file(self.path)) as db:
             for row in db.execute(query, (start, reason, most)):
                 number, asked, state, paper, ids, identity, *texts = row
                 yield Harvested(
                     number=number,
                     asked=asked,
-                    state=parse_state(state),
-                    paper=parse_paper(paper) if paper else Paper(Ids(**json.loads(ids))),
+                    state=parse_paper_state(state),
+                    paper=parse_paper_json(paper) if paper else Paper(Ids(**json.loads(ids))),
                     attempts=tuple(self.list_attempts(number)),
                     identity=json.loads(identity) if identity else "",
                     **dict(zip(_TEXTS, texts, strict=True)),
@@ -575,7 +579,7 @@ class Ledger:
         """Yield each paper's number and its attempts in the present round."""
         query = f"""SELECT at_number, {_ATTEMPT} FROM attempts JOIN papers ON number = at_number
             WHERE attempts.round = papers.round ORDER BY at_number, attempts.rowid"""  # noqa: S608
-        with self._translate_errors(), closing(open_ledger_file(self.path)) as db:
+        with self._convert_to_store_failed(), closing(open_ledger_file(self.path)) as db:
             for number, rows in groupby(db.execute(query), itemgetter(0)):
                 yield number, [Attempt(*row[1:]) for row in rows]
 
@@ -583,20 +587,20 @@ class Ledger:
 
     @contextmanager
     def _open_for_reading(self) -> Iterator[sqlite3.Connection]:
-        with self._turn, self._translate_errors():
+        with self._turn, self._convert_to_store_failed():
             yield self._db
 
     @contextmanager
     def _open_for_writing(self) -> Iterator[sqlite3.Connection]:
-        with self._turn, self._translate_errors(), sqlite.transaction(self._db) as db:
+        with self._turn, self._convert_to_store_failed(), sqlite.transaction(self._db) as db:
             yield db
 
     @contextmanager
-    def _translate_errors(self) -> Iterator[None]:
+    def _convert_to_store_failed(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
-            raise build_store_error(self.path, error) from error
+            raise build_ledger_error(self.path, error) from error
 
 
 def _insert_attempts(db: sqlite3.Connection, number: int, attempts: Sequence[Attempt]) -> None:

@@ -21,7 +21,7 @@ from typing import Any, get_args
 
 from ..command_line import command_line
 from ..errors import DamagedStore, InUse, StoreFailed, UnknownName
-from ..lists.pasted import Entry
+from ..lists.pasted import ListEntry
 from ..model.identifiers import Ids
 from ..model.job import PaperState
 from ..model.paper import Attempt, Paper, StoredPaper, paper_from_row, to_row
@@ -90,7 +90,7 @@ def migrate_ledger(db: sqlite3.Connection) -> tuple[sqlite3.Connection, int]:
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_READONLY:
             raise
-        db = copy_to_memory(db)
+        db = copy_database_to_memory(db)
         _migrate_to_version_2(db)
         db.execute("PRAGMA query_only = ON")
     return db, sqlite.read_schema_version(db)
@@ -103,7 +103,7 @@ def _migrate_to_version_2(db: sqlite3.Connection) -> None:
                 db.execute(statement)
 
 
-def copy_to_memory(db: sqlite3.Connection) -> sqlite3.Connection:
+def copy_database_to_memory(db: sqlite3.Connection) -> sqlite3.Connection:
     """Return a copy of *db* in memory, and close *db*."""
     copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     with closing(db):
@@ -156,7 +156,7 @@ def _open_memory_copy(path: Path) -> sqlite3.Connection:
         for part in (path, path.with_name(f"{path.name}-wal")):
             if part.exists():
                 shutil.copy(part, folder)
-        db = copy_to_memory(_open_database(Path(folder, path.name)))
+        db = copy_database_to_memory(_open_database(Path(folder, path.name)))
     db.execute("PRAGMA query_only = ON")
     return db
 
@@ -180,7 +180,7 @@ def hold_ledger_lock(path: Path, patience_s: float = 1.0) -> Iterator[None]:
         try:
             ours = stack.enter_context(sqlite.hold_process_lock(get_lock_path(path), patience_s))
         except sqlite3.Error as error:
-            raise build_store_error(get_lock_path(path), error) from error
+            raise build_ledger_error(get_lock_path(path), error) from error
         if not ours:
             msg = f"The harvest {path.stem} is running in another process."
             raise InUse(msg, f"Wait for it, or look at it: {command_line('harvest status')}")
@@ -192,7 +192,7 @@ def get_lock_path(path: Path) -> Path:
     return path.with_suffix(".lock")
 
 
-def build_store_error(path: Path, error: Exception) -> StoreFailed:
+def build_ledger_error(path: Path, error: Exception) -> StoreFailed:
     """Return the error to raise for an error of SQLite or the disk."""
     if access_error := safe_files.find_access_error(path):
         return access_error
@@ -201,11 +201,11 @@ def build_store_error(path: Path, error: Exception) -> StoreFailed:
     if sqlite.is_lock_timeout(error):
         hint = "Another process holds it: wait until it is done, or end it."
     elif sqlite.is_damage_error(error):
-        return build_damage_error(path, str(error))
+        return build_damaged_ledger_error(path, str(error))
     return StoreFailed(msg, hint, file=str(path))
 
 
-def build_damage_error(path: Path, why: str) -> DamagedStore:
+def build_damaged_ledger_error(path: Path, why: str) -> DamagedStore:
     """Return the error for a damaged ledger."""
     hint = (
         "Harvest the same query or list again: the ledger is then made again from that, from the "
@@ -230,13 +230,13 @@ def build_unknown_harvest_error(path: Path) -> UnknownName:
     return UnknownName(f"There is no harvest {path.stem}.", hint)
 
 
-Asked = tuple[str, Ids] | Entry
+Asked = tuple[str, Ids] | ListEntry
 """The requested text and the identifiers in it, or an entry of a list."""
 
 
 def to_request_row(entry: Asked) -> tuple[str, str, str | None]:
     """Return text, identifiers and description of a requested paper, as columns of its row."""
-    asked, ids, paper, *_ = Entry(*entry)
+    asked, ids, paper, *_ = ListEntry(*entry)
     described = to_json(to_row(paper)) if paper and not ids else None
     return replace_surrogates(asked), to_ids_json(ids), described
 
@@ -247,7 +247,7 @@ def to_ids_json(ids: Ids) -> str:
     return to_json(named)
 
 
-def to_end_columns(
+def to_paper_end_columns(
     stored: StoredPaper, sha256: str, reason: str = "", detail: str = ""
 ) -> dict[str, str]:
     """Return the columns of a paper that ended with a file."""
@@ -278,14 +278,14 @@ def to_attempt_row(attempt: Attempt) -> tuple[str | int | float, ...]:
     )
 
 
-def parse_state(text: str) -> PaperState:
+def parse_paper_state(text: str) -> PaperState:
     """Return the state in a row; an unknown one counts as pending."""
     states: tuple[PaperState, ...] = get_args(PaperState)
     return next((state for state in states if state == text), "pending")
 
 
 @lru_cache(maxsize=200)  # between two rungs the same paper is read again, and by each report
-def parse_paper(row: str) -> Paper:
+def parse_paper_json(row: str) -> Paper:
     """Return the paper in a row's JSON."""
     return paper_from_row(json.loads(row))
 

@@ -1,9 +1,10 @@
 """The shelf as a table: filters of a listing, and ``index.csv`` for pandas, R, Excel and people.
 
-A listing is one question to the catalogue (`ListingFilter.to_sql`). In ``index.csv`` a new paper is
-a line appended. A changed line has the file written again beside the old one, and renamed; a change
-that no line shows writes nothing. The catalogue holds the rows and remembers length, time and
-number of the file, so that a file torn by a crash or edited by hand is noticed and written again.
+A listing is one query to the catalogue (`ListingFilter.to_sql_clauses`). A new paper is appended to
+``index.csv`` as a line. If a line changes, the whole file is written to a temporary file, which
+then replaces the old file; a change that affects no line writes nothing. The catalogue stores the
+rows, and the size, time and inode of the file, so that a file that was truncated by a crash or
+edited by hand is detected and written again.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from ..model.paper import Kind, Verdict, Version
 from ..model.permissions import PERMISSION_COLUMNS
 from ..system import safe_files
 from ..system.plain_text import one_line, replace_surrogates, to_spreadsheet_cell
-from .record import Record
+from .record import ShelfRecord
 
 _INDEXED = "words JOIN papers ON papers.id = words.rowid"
 _LOOKED_THROUGH = "papers JOIN texts ON texts.id = papers.id"
@@ -52,8 +53,8 @@ _OF_JOURNAL = """(papers.journal LIKE ? ESCAPE '\\'
     OR papers.abbreviation LIKE ? ESCAPE '\\' OR papers.issn = ? COLLATE NOCASE)"""
 
 
-class ListFilters(TypedDict, total=False):
-    """The filters of a listing by name, for callers of `.shelf.Shelf.list_papers`."""
+class ListingOptions(TypedDict, total=False):
+    """The options by which callers of `.shelf.Shelf.list_papers` filter a listing."""
 
     text: str
     kind: str
@@ -73,7 +74,7 @@ class ListFilters(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class ListingFilter:
-    """The filters of a listing; empty means any.
+    """The filter of a listing; an empty field does not filter.
 
     Every word of ``text`` must be in title or abstract, with ``prefix`` the beginning of the last
     one; ``journal`` is part of a journal's name or of NLM's abbreviation of it, or its ISSN; a
@@ -121,7 +122,7 @@ class ListingFilter:
 
     @classmethod
     def from_options(
-        cls, options: ListFilters, among: frozenset[str] | None, stems: frozenset[str] | None
+        cls, options: ListingOptions, among: frozenset[str] | None, stems: frozenset[str] | None
     ) -> ListingFilter:
         """Return the filter that a caller's options describe."""
         given = {name: value for name, value in options.items() if name not in ("text", "has_pdf")}
@@ -131,7 +132,7 @@ class ListingFilter:
         }
         return cls(text=options.get("text", ""), among=among, stems=stems, **cleaned)
 
-    def to_sql(self, fts: bool) -> tuple[str, list[str], list[object], str]:
+    def to_sql_clauses(self, fts: bool) -> tuple[str, list[str], list[object], str]:
         """Return tables, conditions, values and order of a query; *fts*: use the text index."""
         tables, order = "papers", _NEWEST
         where: list[str] = []
@@ -148,12 +149,12 @@ class ListingFilter:
             values += [_to_like_pattern(word) for word in words]
         elif self.text.strip():
             where.append("0")  # nothing but punctuation: no paper has it as a word
-        for condition, found in self._list_conditions():
+        for condition, found in self._iterate_sql_conditions():
             where.append(condition)
             values += found
         return tables, where, values, _ORDERS.get(self.sort_by, order)
 
-    def _list_conditions(self) -> Iterator[tuple[str, list[object]]]:
+    def _iterate_sql_conditions(self) -> Iterator[tuple[str, list[object]]]:
         """Yield the conditions other than words, each with its values."""
         for condition, value in (
             ("papers.kind = ?", self.kind),
@@ -201,7 +202,7 @@ _OLD_FILE_REMOVED = (
 )
 
 
-def to_index_row(record: Record) -> str:
+def to_index_row(record: ShelfRecord) -> str:
     """Return a paper's row of ``index.csv`` as JSON."""
     stored, paper, ids = record.stored, record.stored.paper, record.ids
     row = {
@@ -235,13 +236,13 @@ def to_index_row(record: Record) -> str:
 
 
 class IndexTable:
-    """The ``index.csv`` of one folder; callers hold the catalogue's write lock."""
+    """The file ``index.csv`` of one folder; callers hold the catalogue's write lock."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "index.csv"
         self._old_file_checked = False
 
-    def get_fingerprint(self) -> str:
+    def describe_file_state(self) -> str:
         """Return size, time, inode and columns of the file, which a manual edit changes.
 
         The size alone would miss a writer killed after the rename: a row may change and keep its
@@ -270,7 +271,7 @@ class IndexTable:
             self._delete_old_index()
 
     def _delete_old_index(self) -> None:
-        """Delete the ``index.jsonl`` of an older version, which is no longer kept up to date."""
+        """Delete the outdated ``index.jsonl`` of an older version."""
         path = self._path.with_name(_OLD_FILE)
         try:
             with path.open("rb") as file:

@@ -30,7 +30,7 @@
    forms convert into each other without loss.
 2. Every string is a JSON string, in which YAML knows no other escapes: no title can end the front
    matter. Characters that YAML does not print are escaped, too.
-3. `Extras` (tags, citation key, PDF, links) are made again whenever a note is written.
+3. `NoteFacts` (tags, citation key, PDF, links) are made again whenever a note is written.
 4. Properties and tags that a person adds, and text below the last mark, stay as they are.
 """
 
@@ -45,7 +45,14 @@ from urllib.parse import quote
 import yaml
 
 from ..system.plain_text import one_line
-from .paper_file import NOTE, RETRACTED, PaperFile, format_file, parse_file, strip_ending
+from .paper_file import (
+    NOTE,
+    RETRACTED,
+    PaperFile,
+    format_paper_file,
+    parse_paper_file,
+    strip_ending,
+)
 
 PROPERTIES = {
     "Title": "title", "Authors": "authors", "Journal": "journal", "Year": "year", "DOI": "doi",
@@ -71,7 +78,7 @@ _LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 @dataclass(frozen=True, slots=True)
-class Extras:
+class NoteFacts:
     """The facts of a note beyond its text.
 
     Parameters
@@ -109,7 +116,7 @@ class _NoteParts:
     tags: tuple[str, ...] = field(default=())
 
 
-def to_note(text: str, extras: Extras, before: str = "") -> str:
+def text_to_note(text: str, extras: NoteFacts, before: str = "") -> str:
     """Return a text file as a Markdown note.
 
     Parameters
@@ -125,12 +132,12 @@ def to_note(text: str, extras: Extras, before: str = "") -> str:
     ValueError
         The text has no header of ours.
     """
-    file = parse_file(text)
+    file = parse_paper_file(text)
     if file is None:
         raise ValueError("a text without our header cannot be a note")
     old = _split_note(before)
     lines = [*_format_front_matter(file, extras, old.tags if old else ())]
-    cited = "".join(f"- {_format_link(*one)}\n" for one in extras.cited)
+    cited = "".join(f"- {_format_file_link(*one)}\n" for one in extras.cited)
     links = f"\n{_HEADING}\n\n{cited}\n" if cited else ""
     callout = _CALLOUT if file.retracted else ""
     return (
@@ -139,7 +146,7 @@ def to_note(text: str, extras: Extras, before: str = "") -> str:
     )
 
 
-def to_text(note: str, otherwise: PaperFile | None = None) -> str | None:
+def note_to_text(note: str, otherwise: PaperFile | None = None) -> str | None:
     """Return a note as a plain text file; None for a note that is not a paper's.
 
     Parameters
@@ -155,9 +162,9 @@ def to_text(note: str, otherwise: PaperFile | None = None) -> str | None:
     if parts.values is None:
         if otherwise is None:
             return None
-        return format_file(PaperFile(otherwise.header, parts.body, otherwise.retracted))
+        return format_paper_file(PaperFile(otherwise.header, parts.body, otherwise.retracted))
     header = {
-        key: _to_header_value(parts.values[name])
+        key: _join_property_values(parts.values[name])
         for key, name in PROPERTIES.items()
         if name in parts.values
     }
@@ -165,7 +172,7 @@ def to_text(note: str, otherwise: PaperFile | None = None) -> str | None:
         return None
     retracted = parts.values.get("retracted") == "true"
     body = parts.body.removeprefix(_CALLOUT) if retracted else parts.body
-    return format_file(PaperFile(header, body, retracted))
+    return format_paper_file(PaperFile(header, body, retracted))
 
 
 def read_citekey(note: str) -> str:
@@ -237,11 +244,13 @@ def _read_property_value(node: yaml.Node) -> str | list[str] | None:
     return None
 
 
-def _to_header_value(value: str | list[str]) -> str:
+def _join_property_values(value: str | list[str]) -> str:
     return one_line("; ".join(value) if isinstance(value, list) else value)
 
 
-def _format_front_matter(file: PaperFile, extras: Extras, tags: tuple[str, ...]) -> Iterator[str]:
+def _format_front_matter(
+    file: PaperFile, extras: NoteFacts, tags: tuple[str, ...]
+) -> Iterator[str]:
     """Yield the lines of front matter; *tags* are the tags that the note had before."""
     header = {PROPERTIES.get(key, key): value for key, value in file.header.items()}
     authors = header.pop("authors", "")
@@ -278,11 +287,13 @@ def _quote_yaml(value: str) -> str:
     return _ESCAPED.sub(lambda sign: f"\\u{ord(sign[0]):04x}", plain)
 
 
-def _format_link(file: str, description: str) -> str:
+def _format_file_link(file: str, description: str) -> str:
     """Return a wiki link to a file, or a Markdown link if wiki links forbid its name.
 
-    >>> _format_link("10.1000_b.md", "On | moss"), _format_link("10.1000_b#c.md", "On moss")
-    ('[[10.1000_b|On   moss]]', '[On moss](10.1000_b%23c.md)')
+    >>> _format_file_link("10.1000_b.md", "On | moss")
+    '[[10.1000_b|On   moss]]'
+    >>> _format_file_link("10.1000_b#c.md", "On moss")
+    '[On moss](10.1000_b%23c.md)'
     """
     plain = _NOT_IN_LINKS.sub(" ", description)
     if file.endswith(NOTE) and not _NOT_IN_LINKS.search(file):

@@ -85,7 +85,7 @@ class PaperFile:
     def kind(self) -> Kind:
         """The kind of text that the header states."""
         value: Any = self.header.get("Kind")
-        if value == "abstract" and not _get_abstract(self.body).strip():
+        if value == "abstract" and not _get_abstract_of_abstract_file(self.body).strip():
             return "record"  # as files without an abstract were called once
         return value if value in get_args(Kind) else "full_text"
 
@@ -113,7 +113,7 @@ class PaperFile:
             verdict=verdict if verdict in get_args(Verdict) else stored.verdict,
             version=self.version or ("" if self.kind in _SHORT else stored.version),
             preprint_version=get("PreprintVersion") or stored.preprint_version,
-            saved_at=_normalize_time(get("Retrieved", "")) or stored.saved_at,
+            saved_at=_normalize_timestamp(get("Retrieved", "")) or stored.saved_at,
             evidence=get("Evidence", stored.evidence),
         )
 
@@ -125,7 +125,9 @@ class PaperFile:
         return Paper(
             ids=self.ids,
             title=get("Title", ""),
-            abstract=_get_abstract(self.body) if self.kind in _SHORT else _find_abstract(self.body),
+            abstract=_get_abstract_of_abstract_file(self.body)
+            if self.kind in _SHORT
+            else _find_abstract_in_full_text(self.body),
             authors=tuple(Author(family=name) for name in listed.split("; ") if name),
             journal=get("Journal", ""),
             published=get("Year", ""),
@@ -152,17 +154,19 @@ def build_abstract_file(stored: StoredPaper) -> str:
 
 def add_header(stored: StoredPaper, body: str) -> str:
     """Return *body* below the header of a stored paper: the whole file."""
-    return format_file(PaperFile(_build_header(stored), body, stored.paper.retracted))
+    return format_paper_file(PaperFile(_build_header(stored), body, stored.paper.retracted))
 
 
-def format_file(file: PaperFile) -> str:
+def format_paper_file(file: PaperFile) -> str:
     """Return the text of a file: retraction warning, header and body."""
-    lines = (f"- {key}: {_escape_value(value)}".rstrip() for key, value in file.header.items())
+    lines = (
+        f"- {key}: {_escape_header_value(value)}".rstrip() for key, value in file.header.items()
+    )
     head = "\n".join([*([RETRACTED, ""] if file.retracted else []), *lines])
     return f"{head}{_RULE}{file.body}"
 
 
-def parse_file(text: str) -> PaperFile | None:
+def parse_paper_file(text: str) -> PaperFile | None:
     """Parse a file of ours; return None for a foreign file."""
     text = text.replace("\r\n", "\n")  # an editor on Windows may have been at it
     head, rule, body = text.partition(_RULE)
@@ -173,13 +177,13 @@ def parse_file(text: str) -> PaperFile | None:
     pairs = [_LINE.fullmatch(line) for line in lines]
     if not rule or not lines[0].startswith("- Title:") or not all(pairs):
         return None
-    header = {match[1]: _unescape_value(match[2]) for match in pairs if match}
+    header = {match[1]: _unescape_header_value(match[2]) for match in pairs if match}
     return PaperFile(header, body, retracted) if "Kind" in header else None
 
 
-def get_body(text: str) -> str:
+def strip_header(text: str) -> str:
     """Return a file's text without our header; a foreign file's text as it is."""
-    found = parse_file(text)
+    found = parse_paper_file(text)
     return found.body if found else text
 
 
@@ -223,10 +227,10 @@ def _format_version(stored: StoredPaper) -> str:
     return name + _DIFFERS if stored.version in UNPUBLISHED_VERSIONS else name
 
 
-def _normalize_time(text: str) -> str:
+def _normalize_timestamp(text: str) -> str:
     """Return a time as ISO 8601, UTC in seconds; "" for an invalid one.
 
-    >>> _normalize_time("2024-01-01T01:00+02:00"), _normalize_time("yesterday")
+    >>> _normalize_timestamp("2024-01-01T01:00+02:00"), _normalize_timestamp("yesterday")
     ('2023-12-31T23:00:00+00:00', '')
     """
     try:
@@ -237,39 +241,39 @@ def _normalize_time(text: str) -> str:
     return moment.isoformat(timespec="seconds")
 
 
-def _escape_value(value: str) -> str:
+def _escape_header_value(value: str) -> str:
     # A tag in a title could hide the rest of the page from whoever views the rendered markdown.
     value = re.sub(r"&(?=(?:amp|lt);)", "&amp;", value)
     return re.sub(r"<(?=[A-Za-z!/?])", "&lt;", value)
 
 
-def _unescape_value(value: str) -> str:
+def _unescape_header_value(value: str) -> str:
     return re.sub(r"&(amp|lt);", lambda found: "&" if found[1] == "amp" else "<", value)
 
 
-def _find_abstract(body: str) -> str:
+def _find_abstract_in_full_text(body: str) -> str:
     """Return the abstract within a full text, so that a rebuilt catalogue finds its words."""
     match = re.search(r"^## Abstract\n\n(.*?)(?=^#{1,2} |\Z)", body, re.M | re.S)
     return match[1].strip() if match else ""
 
 
-def _get_abstract(body: str) -> str:
+def _get_abstract_of_abstract_file(body: str) -> str:
     text = body.removeprefix("## Abstract\n\n").rpartition(_RULE)[0]
     return "" if text == NO_ABSTRACT else text
 
 
-def build_stem(ids: Ids, kind: Kind = "full_text", version: Version = "") -> str:
+def build_file_stem(ids: Ids, kind: Kind = "full_text", version: Version = "") -> str:
     """Return the file name of a text, without its ending.
 
-    >>> build_stem(Ids(doi="10.1038/nature12345"))
+    >>> build_file_stem(Ids(doi="10.1038/nature12345"))
     '10.1038_nature12345'
-    >>> build_stem(Ids(doi="10.1038/nature12345", pmid="10492251"), "abstract")
+    >>> build_file_stem(Ids(doi="10.1038/nature12345", pmid="10492251"), "abstract")
     'pmid_10492251_abstract'
-    >>> build_stem(Ids(doi="10.1002/a<b>"))
+    >>> build_file_stem(Ids(doi="10.1002/a<b>"))
     '10.1002_a_b_-d41de045'
-    >>> build_stem(Ids(doi="10.1000/a"), version="accepted")
+    >>> build_file_stem(Ids(doi="10.1000/a"), version="accepted")
     '10.1000_a_accepted'
-    >>> build_stem(Ids(doi="10.1000/a", arxiv="2601.00001"), version="preprint")
+    >>> build_file_stem(Ids(doi="10.1000/a", arxiv="2601.00001"), version="preprint")
     'arxiv_2601.00001'
 
     Raises
@@ -281,11 +285,11 @@ def build_stem(ids: Ids, kind: Kind = "full_text", version: Version = "") -> str
         raise BadRequest("A paper without any identifier cannot be filed.", EXAMPLES)
     if kind in ENDINGS:
         by_pmid = f"pmid_{ids.pmid}" if ids.pmid else ""
-        return ((by_pmid and to_safe_name(by_pmid)) or build_stem(ids)) + ENDINGS[kind]
+        return ((by_pmid and to_safe_name(by_pmid)) or build_file_stem(ids)) + ENDINGS[kind]
     if version == "preprint" and ids.arxiv:
-        return build_stem(Ids(arxiv=ids.arxiv))
+        return build_file_stem(Ids(arxiv=ids.arxiv))
     if version in _MARKED:
-        return f"{build_stem(ids)}_{version}"
+        return f"{build_file_stem(ids)}_{version}"
     name, _, value = ids.key.partition(":")
     return to_safe_name(value if name == "doi" else f"{name}_{value}")
 
@@ -311,10 +315,10 @@ def to_safe_name(text: str) -> str:
     name = re.sub(r"^[.\s-]+|[.\s]+$", lambda found: "_" * len(found[0]), name)
     if name == plain and len(name) <= LONGEST and not is_device_name(name):
         return name
-    return add_hash(name, text)
+    return append_short_hash(name, text)
 
 
-def add_hash(name: str, text: str) -> str:
+def append_short_hash(name: str, text: str) -> str:
     """Return *name* with a short hash of *text*, because another paper has the name."""
     mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"{name[: LONGEST - 20]}-{mark}"
@@ -344,11 +348,11 @@ def _is_valid_file_name(name: str) -> bool:
     return len(name.encode("utf-8", "replace")) <= 240 and not re.search(r"[/\\\x00]|^\.", name)
 
 
-def strip_kind(name: str) -> str:
+def strip_kind_mark(name: str) -> str:
     """Return a file's name without its ending and the mark of its kind.
 
-    >>> strip_kind("pmid_7_abstract.txt"), strip_kind("pmid_7_record.txt"), strip_kind("pmid_7.txt")
-    ('pmid_7', 'pmid_7', 'pmid_7')
+    >>> strip_kind_mark("pmid_7_abstract.txt"), strip_kind_mark("pmid_7.txt")
+    ('pmid_7', 'pmid_7')
     """
     name = strip_ending(name)
     for ending in ENDINGS.values():
@@ -370,10 +374,10 @@ def strip_ending(name: str) -> str:
     return name[: name.rindex(".")] if has_text_ending(name) else name
 
 
-def list_forms(name: str) -> list[str]:
+def list_form_names(name: str) -> list[str]:
     """Return the names of a text file in both forms, the given name first.
 
-    >>> list_forms("pmid_7.md"), list_forms("pmid_7")
+    >>> list_form_names("pmid_7.md"), list_form_names("pmid_7")
     (['pmid_7.md', 'pmid_7.txt'], ['pmid_7.txt', 'pmid_7.md'])
     """
     stem = strip_ending(name)
@@ -399,7 +403,7 @@ def parse_file_name(name: str) -> Ids:
     >>> parse_file_name("10.1002_a_b.txt")
     Ids(doi='', pmid='', pmcid='', arxiv='', s2='')
     """
-    base = strip_kind(name)
+    base = strip_kind_mark(name)
     if match := re.fullmatch(r"pmid_([1-9]\d{0,7})", base):
         return Ids(pmid=match[1])
     if match := re.fullmatch(r"pmcid_(PMC[1-9]\d*)", base):

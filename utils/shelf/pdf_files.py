@@ -9,10 +9,10 @@ A PDF that a text was read from is a hard link to the kept bytes where the file 
 links; a linked file is read-only, because a program that changed it would change the kept bytes.
 A file that a person put there, or changed, is never replaced.
 
-The shelf can also use a person's file (`OwnFile`) instead of a copy: as a hard link next to the
+The shelf can also use a person's file (`UserPdf`) instead of a copy: as a hard link next to the
 text, or where it is. Then the shelf keeps no bytes of its own, and the facts hold the path, the
 size, the time and the checksum of the file. A file that was moved or changed is not used, and
-`PdfFiles.find_problem` says so. The mode and the content of a person's file never change.
+`PdfFiles.find_pdf_problem` says so. The mode and the content of a person's file never change.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ HeldBy = Literal["copy", "link", "place"]
 _NO_LINK = {errno.EXDEV, errno.EPERM, errno.EACCES, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
 
-class OwnFile(NamedTuple):
-    """A person's PDF, and how the shelf is to hold it."""
+class UserPdf(NamedTuple):
+    """A user's own PDF file, and whether the shelf copies, links or references it."""
 
     path: Path
     held_by: HeldBy
@@ -103,20 +103,22 @@ class PdfFiles:
         pdf = self._load_pdf_facts(stored)
         if pdf.held_by == "copy":
             return pdf if pdf.path.is_file() else None
-        return None if _find_change(pdf) else pdf
+        return None if _describe_file_change(pdf) else pdf
 
-    def has_file(self, stored: StoredPaper) -> bool:
+    def has_pdf_record(self, stored: StoredPaper) -> bool:
         """Return whether a text has a PDF, also one that cannot be used now."""
         pdf = self._load_pdf_facts(stored)
         return pdf.held_by == "place" or pdf.path.is_file()
 
-    def find_problem(self, stored: StoredPaper, *, reads_bytes: bool = False) -> str:
+    def find_pdf_problem(self, stored: StoredPaper, *, reads_bytes: bool = False) -> str:
         """Return why a person's file, which is the PDF of a text, cannot be used; otherwise "".
 
         With *reads_bytes*, the checksum is compared even if size and time are as before.
         """
         pdf = self._load_pdf_facts(stored)
-        change = "" if pdf.held_by == "copy" else _find_change(pdf, reads_bytes=reads_bytes)
+        change = (
+            "" if pdf.held_by == "copy" else _describe_file_change(pdf, reads_bytes=reads_bytes)
+        )
         if not change:
             return ""
         again = command_line(
@@ -124,7 +126,7 @@ class PdfFiles:
         )
         return f"{change} To use it again, adopt the folder that has it: {again}"
 
-    def read_own_file(self, stored: StoredPaper) -> bytes | None:
+    def read_user_pdf(self, stored: StoredPaper) -> bytes | None:
         """Return the bytes of a person's file; None if the text has none, or it has changed."""
         pdf = self._load_pdf_facts(stored)
         if pdf.held_by == "copy":
@@ -133,7 +135,7 @@ class PdfFiles:
             body = pdf.path.read_bytes()
             if hashlib.sha256(body).hexdigest() == pdf.sha256:
                 return body
-        log.warning("%s: %s", stored.path, self.find_problem(stored, reads_bytes=True))
+        log.warning("%s: %s", stored.path, self.find_pdf_problem(stored, reads_bytes=True))
         return None
 
     def _load_pdf_facts(self, stored: StoredPaper) -> PdfFile:
@@ -154,12 +156,12 @@ class PdfFiles:
             return frozenset()
         with safe_files.disk_errors(self.folder, "read"), os.scandir(self.folder) as found:
             beside = {one.name[:-4] for one in found if one.name.endswith(".pdf")}
-        return frozenset(beside | set(self._list_placed()))
+        return frozenset(beside | set(self._iterate_external_pdf_stems()))
 
-    def _list_placed(self) -> Iterator[str]:
+    def _iterate_external_pdf_stems(self) -> Iterator[str]:
         """Yield the names of the texts whose PDF is a file in another folder."""
         for facts in self._facts.glob("*.json"):
-            stored_pdf = _load_facts(facts).get("pdf", {})
+            stored_pdf = _read_facts_file(facts).get("pdf", {})
             if stored_pdf.get("held_by") == "place" and Path(stored_pdf["own_path"]).is_file():
                 yield facts.stem
 
@@ -214,12 +216,12 @@ class PdfFiles:
         """Return the PDF that must not be replaced by one with this checksum."""
         there = self._load_pdf_facts(stored)
         if there.held_by != "place" and there.path.is_file():
-            is_ours = _compute_checksum(there.path) == there.sha256
+            is_ours = _compute_file_checksum(there.path) == there.sha256
             # Any other file was put there, or changed, by a person.
             return there if not is_ours or there.sha256 == sha256 else None
         return there if there.sha256 == sha256 and self.find_pdf(stored) else None
 
-    def check_link(self, path: Path) -> None:
+    def require_linkable_file(self, path: Path) -> None:
         """Check that a person's file can be cloned or linked into the shelf; leave no trace.
 
         Raises
@@ -230,11 +232,11 @@ class PdfFiles:
         part = safe_files.build_part_path(self.folder / path.name)
         try:
             if path.is_file() and not clone_file(path, part):
-                link_own_file(path, part)
+                link_user_pdf(path, part)
         finally:
             safe_files.delete_if_exists(part)
 
-    def use_own_file(self, stored: StoredPaper, fetched: Fetched, own: OwnFile) -> bool:
+    def use_user_pdf(self, stored: StoredPaper, fetched: Fetched, own: UserPdf) -> bool:
         """Make a person's file the PDF of a text, without a copy; the file does not change.
 
         Returns
@@ -251,7 +253,7 @@ class PdfFiles:
         """
         beside, sha256 = get_pdf_path(stored), hashlib.sha256(fetched.body).hexdigest()
         if beside.is_file():
-            digest = _compute_checksum(beside)
+            digest = _compute_file_checksum(beside)
             links_same = own.held_by == "link" and digest == sha256
             if digest != self._load_pdf_facts(stored).sha256 and not links_same:
                 return False
@@ -267,13 +269,13 @@ class PdfFiles:
             str(own.path),
         )
         if own.held_by == "place":
-            self._write_facts(stored, _add_state(pdf, own.path), ())
+            self._write_facts(stored, _add_file_state(pdf, own.path), ())
             safe_files.delete_if_exists(beside)
             return True
         part = safe_files.build_part_path(beside)
         try:
-            link_own_file(own.path, part)
-            self._write_facts(stored, _add_state(pdf, part), ())
+            link_user_pdf(own.path, part)
+            self._write_facts(stored, _add_file_state(pdf, part), ())
             with safe_files.disk_errors(beside):
                 safe_files.replace_file(part, beside)
                 safe_files.flush_folder(beside.parent)
@@ -284,7 +286,9 @@ class PdfFiles:
     def has_same_bytes(self, stored: StoredPaper, body: bytes) -> bool:
         """Return whether the PDF of a text has these bytes."""
         pdf = self.find_pdf(stored)
-        return pdf is not None and _compute_checksum(pdf.path) == hashlib.sha256(body).hexdigest()
+        return (
+            pdf is not None and _compute_file_checksum(pdf.path) == hashlib.sha256(body).hexdigest()
+        )
 
     def delete_pdf(self, stored: StoredPaper) -> None:
         """Delete the PDF of a text, and the facts about it; a person's own file stays."""
@@ -312,7 +316,7 @@ class PdfFiles:
         return self._facts / f"{Path(stored.path).stem}.json"
 
     def _read_facts(self, stored: StoredPaper) -> dict[str, Any]:
-        return _load_facts(self._get_facts_path(stored))
+        return _read_facts_file(self._get_facts_path(stored))
 
     def _write_facts(
         self, stored: StoredPaper, pdf: PdfFile | None, attempts: Sequence[Attempt]
@@ -329,7 +333,7 @@ def get_pdf_path(stored: StoredPaper) -> Path:
     return Path(stored.path).with_suffix(".pdf")
 
 
-def clone_own_file(own: OwnFile, body: bytes, target: Path) -> bool:
+def clone_user_pdf(own: UserPdf, body: bytes, target: Path) -> bool:
     """Make *target* a clone of a person's file; return False where that cannot be done."""
     if own.held_by != "link" or not clone_file(own.path, target):
         return False
@@ -339,7 +343,7 @@ def clone_own_file(own: OwnFile, body: bytes, target: Path) -> bool:
     return False
 
 
-def link_own_file(path: Path, target: Path) -> None:
+def link_user_pdf(path: Path, target: Path) -> None:
     """Make *target* a hard link to a person's file.
 
     Raises
@@ -362,7 +366,7 @@ def link_own_file(path: Path, target: Path) -> None:
         ) from None
 
 
-def _add_state(pdf: PdfFile, path: Path) -> PdfFile:
+def _add_file_state(pdf: PdfFile, path: Path) -> PdfFile:
     """Return the facts with size and time of a person's file.
 
     Raises
@@ -371,14 +375,14 @@ def _add_state(pdf: PdfFile, path: Path) -> PdfFile:
         The file does not have the bytes that the facts are about.
     """
     with safe_files.disk_errors(path, "read"):
-        status, digest = path.stat(), _compute_checksum(path)
+        status, digest = path.stat(), _compute_file_checksum(path)
     if digest != pdf.sha256:
         msg = f"{pdf.own_path} is compressed, or it changed while it was read."
         raise BadRequest(msg, "Run the command again, or copy the file: --by copy.")
     return replace(pdf, size=status.st_size, mtime_ns=status.st_mtime_ns)
 
 
-def _find_change(pdf: PdfFile, *, reads_bytes: bool = False) -> str:
+def _describe_file_change(pdf: PdfFile, *, reads_bytes: bool = False) -> str:
     """Return what happened to a person's file since it was adopted; "" if nothing did."""
     try:
         status = pdf.path.stat()
@@ -394,7 +398,7 @@ def _find_change(pdf: PdfFile, *, reads_bytes: bool = False) -> str:
     return f"{pdf.path} was changed after it was adopted."
 
 
-def _load_facts(path: Path) -> dict[str, Any]:
+def _read_facts_file(path: Path) -> dict[str, Any]:
     try:
         facts = json.loads(path.read_bytes())
     except (OSError, ValueError):
@@ -402,7 +406,7 @@ def _load_facts(path: Path) -> dict[str, Any]:
     return facts if isinstance(facts, dict) else {}
 
 
-def _compute_checksum(path: Path) -> str:
+def _compute_file_checksum(path: Path) -> str:
     with safe_files.disk_errors(path, "read"):
         return hashlib.sha256(path.read_bytes()).hexdigest()
 

@@ -28,7 +28,7 @@ def quarantine_content(
     """Store rejected content, with the reason next to it; return its path."""
     safe_files.make_folder(folder, 0o700)
     mark = compute_sha256(fetched.body)[:8]
-    name = f"{paper_file.build_stem(ids)}-{paper_file.to_safe_name(verdict)}-{mark}"
+    name = f"{paper_file.build_file_stem(ids)}-{paper_file.to_safe_name(verdict)}-{mark}"
     path = folder / f"{name}.{fetched.media}.gz"
     why = {
         "ids": ids.names(),
@@ -47,16 +47,16 @@ def quarantine_content(
         finally:
             part.unlink(missing_ok=True)
     safe_files.write_file(folder / f"{name}.json", (json.dumps(why, indent=1) + "\n").encode())
-    _prune_folder(folder)
+    _delete_oldest_files(folder)
     return path
 
 
-def count_rejected(folder: Path) -> int:
+def count_rejected_files(folder: Path) -> int:
     """Return the number of rejected files in the quarantine."""
     return len(list(folder.glob("*.gz"))) if folder.is_dir() else 0
 
 
-def _prune_folder(folder: Path) -> None:
+def _delete_oldest_files(folder: Path) -> None:
     with contextlib.suppress(OSError):  # another process may prune at the same time
         kept = [(path.stat(), path) for path in folder.glob("*.gz")]
         kept.sort(key=lambda found: (found[0].st_mtime_ns, found[1].name), reverse=True)

@@ -1,4 +1,4 @@
-"""Bring the catalogue in line with the files.
+"""Update the catalogue from the files on the shelf, and repair interrupted changes.
 
 - A change that a killed writer left half done is finished or undone.
 - A deleted file loses its entry.
@@ -31,11 +31,11 @@ from ..model.paper import Document, Fetched, Paper, StoredPaper, utc_now
 from ..readers.reader_processes import read_and_judge_in_child
 from ..system import safe_files
 from . import adoption, paper_file, quarantine
-from .catalogue import Entry
+from .catalogue import CatalogueEntry
 from .record import (
     ADOPTED,
     WITHOUT_TEXT,
-    Record,
+    ShelfRecord,
     build_renewed_record,
     build_sections,
     compute_sha256,
@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 
 SURVEYED = "surveyed and judged"
 """The note of a catalogue that has an entry for every file, foreign files included."""
-Judged = dict[str, tuple[tuple[int, int], Record | None]]
+Judged = dict[str, tuple[tuple[int, int], ShelfRecord | None]]
 """By a file's name: its size and time, and its record if it is a paper."""
 _MANY = 8  # files that are worth the start of reading processes
 _READERS = 4
@@ -71,7 +71,7 @@ class RebuildReport:
 
 
 class Reconciler:
-    """Brings the catalogue of one shelf in line with the shelf's files."""
+    """Updates the catalogue of one shelf from the shelf's files."""
 
     def __init__(self, writer: ShelfWriter) -> None:
         self.writer = writer
@@ -82,10 +82,10 @@ class Reconciler:
 
     # -- unfinished changes ------------------------------------------------------------------
 
-    def clean_up(self) -> None:
+    def clean_up_shelf(self) -> None:
         """Finish the changes of killed writers, and delete stale parts; skip a read-only shelf."""
         try:
-            self.finish_changes(
+            self.finish_announced_changes(
                 failed=True
             )  # a change of this process noted before it opens the shelf
             self.writer.repair_index()
@@ -98,7 +98,7 @@ class Reconciler:
         except StoreFailed as error:
             log.warning("The shelf is only read: %s", error.text)
 
-    def finish_changes(self, failed: bool = False) -> None:
+    def finish_announced_changes(self, failed: bool = False) -> None:
         """Delete superseded files, and finish the changes of killed writers.
 
         Parameters
@@ -106,28 +106,28 @@ class Reconciler:
         failed : bool, optional
             This process has just given up a change of its own, which is finished, too.
         """
-        unfinished = self.catalogue.list_unfinished()
+        unfinished = self.catalogue.list_unfinished_changes()
         if not unfinished:
             return
         for file, task, pid, since in unfinished:
             given_up = failed and pid == os.getpid()
             late = time.time() - since > _GIVEN_UP_AFTER
             if task == "register" and (given_up or late or not _is_running(pid)):
-                self.finish_change(file)
+                self.finish_announced_change(file)
         # Read again, because a change that was just finished may have superseded a file.
-        for file, task, _, _ in self.catalogue.list_unfinished():
+        for file, task, _, _ in self.catalogue.list_unfinished_changes():
             if task != "register":
                 with self.catalogue.open_transaction():
-                    if self.catalogue.find_by_file(file) is None:
+                    if self.catalogue.find_entry_by_file(file) is None:
                         self._remove_files(file, text=task == "remove")
                     self.catalogue.clear_announcement(file, task)
 
-    def finish_change(self, file: str) -> None:
+    def finish_announced_change(self, file: str) -> None:
         """Finish the change of a file if its text was written, else undo the change."""
         with self.catalogue.open_transaction():
             path = self.folder / file
-            entry = self.catalogue.find_by_file(file)
-            known = Record.from_json(entry.record, self.folder) if entry else None
+            entry = self.catalogue.find_entry_by_file(file)
+            known = ShelfRecord.from_json(entry.record, self.folder) if entry else None
             with safe_files.disk_errors(path, "read"):
                 digest = compute_sha256(read_text_file(path)) if path.is_file() else ""
             if known and digest == known.stored.sha256:
@@ -143,9 +143,9 @@ class Reconciler:
         """Delete the files of a text; if its other form exists, delete only this text file."""
         if text:
             safe_files.delete_if_exists(self.folder / file)
-        for other in paper_file.list_forms(file)[1:]:
-            if entry := self.catalogue.find_by_file(other):
-                self.writer.write_record(Record.from_json(entry.record, self.folder))
+        for other in paper_file.list_form_names(file)[1:]:
+            if entry := self.catalogue.find_entry_by_file(other):
+                self.writer.write_record(ShelfRecord.from_json(entry.record, self.folder))
                 return
         if self._transfer_objects(file):
             safe_files.delete_if_exists(self.writer.get_record_path(file))
@@ -159,9 +159,9 @@ class Reconciler:
         folder = paper_file.get_objects_folder(self.folder / file)
         if (old := self.writer.read_record(file)) is None:
             return True
-        if not (folder.is_dir() or self.pdfs.has_file(old.stored)):
+        if not (folder.is_dir() or self.pdfs.has_pdf_record(old.stored)):
             return True
-        heirs = [one for _, one in self.writer.find_competing(old) if one.file != file]
+        heirs = [one for _, one in self.writer.find_competing_entries(old) if one.file != file]
         if not heirs:
             return False
         heir = max(heirs, key=lambda one: one.rank)
@@ -172,7 +172,7 @@ class Reconciler:
 
     # -- files changed from outside ----------------------------------------------------------
 
-    def load_record(self, path: Path, asked: Ids) -> Record | None:
+    def load_record(self, path: Path, asked: Ids) -> ShelfRecord | None:
         """Return the record of the file at *path*, or create one; None if it is not a paper."""
         record = self.writer.read_record(path.name)
         with safe_files.disk_errors(path, "read"):
@@ -182,19 +182,19 @@ class Reconciler:
                 return None
             if asked and (record.ids.clash(asked) or not record.ids.shares(asked)):
                 return None
-            return reconcile_record(record, path, self.writer)
+            return update_record_from_file(record, path, self.writer)
 
-    def refresh_entry(self, entry: Entry) -> Record | None:
+    def refresh_entry(self, entry: CatalogueEntry) -> ShelfRecord | None:
         """Update an entry whose file was changed or deleted by hand; return None if it is gone."""
-        record = Record.from_json(entry.record, self.folder)
+        record = ShelfRecord.from_json(entry.record, self.folder)
         path = self.folder / entry.file
         with safe_files.disk_errors(path, "read"):
-            found = reconcile_record(record, path, self.writer) if path.is_file() else None
+            found = update_record_from_file(record, path, self.writer) if path.is_file() else None
         try:
             with self.catalogue.open_transaction():
-                there = self.catalogue.find_by_file(entry.file)
+                there = self.catalogue.find_entry_by_file(entry.file)
                 if there != entry:  # another process has just updated it
-                    return Record.from_json(there.record, self.folder) if there else None
+                    return ShelfRecord.from_json(there.record, self.folder) if there else None
                 if found is not None:
                     self.writer.update_record(entry, found)
                 else:
@@ -217,21 +217,21 @@ class Reconciler:
         stamps = self.catalogue.read_file_stamps()
         for file, stamp in stamps.items():
             changed = file in there and there[file] != stamp
-            if changed and (entry := self.catalogue.find_by_file(file)):
+            if changed and (entry := self.catalogue.find_entry_by_file(file)):
                 self.refresh_entry(entry)
         return frozenset(stamps.keys() - there.keys())
 
-    def restore_file(self, file: str) -> Record | None:
+    def restore_file(self, file: str) -> ShelfRecord | None:
         """Restore a lost file from the kept bytes; return None if that is impossible."""
         with self.catalogue.open_transaction():
-            if (entry := self.catalogue.find_by_file(file)) is None:
+            if (entry := self.catalogue.find_entry_by_file(file)) is None:
                 return None
-            record = Record.from_json(entry.record, self.folder)
+            record = ShelfRecord.from_json(entry.record, self.folder)
             if (made := restore_text(record, self.writer)) is None:
                 return None
             return self.writer.update_record(entry, made)
 
-    def find_uncatalogued_record(self, ids: Ids) -> Record | None:
+    def find_uncatalogued_record(self, ids: Ids) -> ShelfRecord | None:
         """Return the record of a paper's best uncatalogued file, full texts first."""
         found = [
             record
@@ -250,7 +250,7 @@ class Reconciler:
             path = self.folder / name
             if not paper_file.is_usable_name(name) or not path.is_file():
                 continue
-            if self.catalogue.exists() and self.catalogue.find_by_file(name) is not None:
+            if self.catalogue.exists() and self.catalogue.find_entry_by_file(name) is not None:
                 continue  # another paper's
             yield path
 
@@ -269,17 +269,17 @@ class Reconciler:
         self._capitals = None
         judged = self._judge_foreign_files()
         with self.catalogue.open_transaction():
-            self.catalogue.delete_entries()
+            self.catalogue.delete_all_entries()
             ignored = self._register_files(judged)
             self.writer.rewrite_index()
-        self.finish_changes()
+        self.finish_announced_changes()
         counts = self.catalogue.count_papers()
         return RebuildReport(
             full_text=counts["full_text"],
             abstracts=counts["abstract"],
             records=counts["record"],
             rejected=counts["rejected"],
-            adopted=self.catalogue.count_by_route(ADOPTED),
+            adopted=self.catalogue.count_entries_by_route(ADOPTED),
             ignored=ignored,
         )
 
@@ -302,7 +302,7 @@ class Reconciler:
         """
         known, foreign = self._partition_files()
         reasons: list[tuple[str, str]] = []
-        with self.writer.suspend_index():
+        with self.writer.suspend_index_updates():
             for record in known:
                 self.writer.register_file(record)
             if judged is not None:
@@ -317,7 +317,7 @@ class Reconciler:
 
     def _drop_records_without_file(self) -> None:
         for path in sorted(self.writer.records.glob("*.json")):
-            forms = paper_file.list_forms(path.stem + paper_file.TEXT)
+            forms = paper_file.list_form_names(path.stem + paper_file.TEXT)
             if not any((self.folder / form).exists() for form in forms):
                 self._remove_files(forms[0], text=False)
 
@@ -331,23 +331,23 @@ class Reconciler:
         foreign = [path for path in there if not self.writer.get_record_path(path.name).exists()]
         read = read_and_judge_in_child if len(foreign) > _MANY else formats.read_and_judge
 
-        def look(path: Path) -> None:
+        def judge_file(path: Path) -> None:
             with contextlib.suppress(OSError):  # the file is read again, and then reported
                 stamp = safe_files.read_file_stamp(path)
                 judged[path.name] = stamp, adoption.adopt_file(path, Ids(), read)
 
         with ThreadPoolExecutor(_READERS if len(foreign) > _MANY else 1) as pool:
-            list(pool.map(look, foreign))
+            list(pool.map(judge_file, foreign))
         return judged
 
-    def _partition_files(self) -> tuple[list[Record], list[Path]]:
+    def _partition_files(self) -> tuple[list[ShelfRecord], list[Path]]:
         """Return the files with a record, the oldest first, and the files without one."""
-        known: list[Record] = []
+        known: list[ShelfRecord] = []
         foreign: list[Path] = []
         for path in self.list_text_files():
             if (record := self.writer.read_record(path.name)) is not None:
                 with safe_files.disk_errors(path, "read"):
-                    record = reconcile_record(record, path, self.writer)
+                    record = update_record_from_file(record, path, self.writer)
             if record is not None:
                 known.append(record)
             else:
@@ -364,8 +364,8 @@ class Reconciler:
         if stamp != safe_files.read_file_stamp(path):
             found = self.load_record(path, Ids())
         if found is None:
-            return adoption.describe_refusal(path)
-        for _, record in self.writer.find_competing(found):
+            return adoption.explain_adoption_refusal(path)
+        for _, record in self.writer.find_competing_entries(found):
             if record.rank >= found.rank:
                 rejected = f"rejected ({found.stored.verdict}), " * (
                     found.stored.kind == "rejected"
@@ -410,8 +410,10 @@ def _is_running(pid: int) -> bool:
 _EDITED_SHARE = 0.9  # of a text's lines that an edited text still has
 
 
-def reconcile_record(record: Record, path: Path, writer: ShelfWriter) -> Record | None:
-    """Return a record brought in line with its file; None if the file has another content.
+def update_record_from_file(
+    record: ShelfRecord, path: Path, writer: ShelfWriter
+) -> ShelfRecord | None:
+    """Return a record updated from its file; None if the file has another content.
 
     Raises
     ------
@@ -425,7 +427,7 @@ def reconcile_record(record: Record, path: Path, writer: ShelfWriter) -> Record 
             return record
         stored = replace(record.stored, sections=build_sections(text, record.stored))
         return replace(record, stored=stored)
-    ours = paper_file.parse_file(text)
+    ours = paper_file.parse_paper_file(text)
     if ours is not None and ours.ids.clash(record.ids):
         return None
     if ours is not None and _is_body_unchanged(record, ours.body):
@@ -437,7 +439,7 @@ def reconcile_record(record: Record, path: Path, writer: ShelfWriter) -> Record 
         return None
 
 
-def restore_text(record: Record, writer: ShelfWriter) -> Record | None:
+def restore_text(record: ShelfRecord, writer: ShelfWriter) -> ShelfRecord | None:
     """Write a missing file again; return None if nothing was kept to write it from.
 
     Raises
@@ -451,20 +453,20 @@ def restore_text(record: Record, writer: ShelfWriter) -> Record | None:
     return _rewrite_full_text(record, document, writer) if document else None
 
 
-def _is_body_unchanged(record: Record, body: str) -> bool:
+def _is_body_unchanged(record: ShelfRecord, body: str) -> bool:
     """Return whether the text below the header is exactly as we wrote it."""
     whole = paper_file.add_header(record.stored, body).encode("utf-8", "replace")
     return compute_sha256(whole) == record.written
 
 
 def _restore_or_judge(
-    record: Record, data: bytes, ours: paper_file.PaperFile | None, writer: ShelfWriter
-) -> Record | None:
+    record: ShelfRecord, data: bytes, ours: paper_file.PaperFile | None, writer: ShelfWriter
+) -> ShelfRecord | None:
     if record.stored.kind in WITHOUT_TEXT:
         if record.stored.via != ADOPTED and _is_truncated(
             data, paper_file.build_abstract_file(record.stored)
         ):
-            _log_change(record, "was cut on the disk; it was written again")
+            _warn_of_changed_file(record, "was cut on the disk; it was written again")
             return _rewrite_abstract(record, writer)
         return _judge_edited_text(_build_edited_record(record, data, ours), data)
     document = _read_kept_document(record, writer)
@@ -475,7 +477,7 @@ def _restore_or_judge(
     if _is_truncated(data, paper_file.build_full_text_file(record.stored, document.markdown)) or (
         ours and _is_truncated(body.encode("utf-8", "replace"), whole)
     ):
-        _log_change(
+        _warn_of_changed_file(
             record, f"was cut on the disk ({len(data):,} bytes); made again from the kept bytes"
         )
         return _rewrite_full_text(record, document, writer)
@@ -487,7 +489,9 @@ def _restore_or_judge(
         return judged
     if judged:
         _quarantine_replacement(judged, data, writer)
-    _log_change(record, "held something else than its paper; made again from the kept bytes")
+    _warn_of_changed_file(
+        record, "held something else than its paper; made again from the kept bytes"
+    )
     return _rewrite_full_text(record, document, writer)
 
 
@@ -506,7 +510,7 @@ def _has_most_lines(body: str, whole: str) -> bool:
     return kept >= _EDITED_SHARE * len(expected)
 
 
-def _read_kept_document(record: Record, writer: ShelfWriter) -> Document | None:
+def _read_kept_document(record: ShelfRecord, writer: ShelfWriter) -> Document | None:
     """Read the kept bytes of a site again; return None if they give no complete text."""
     stored = record.stored
     if (
@@ -516,7 +520,7 @@ def _read_kept_document(record: Record, writer: ShelfWriter) -> Document | None:
     ):
         return None
     try:
-        fetched = writer.read_fetched(record)
+        fetched = writer.read_fetched_answer(record)
         seen = formats.judge_fetched_response(fetched, stored.paper) if fetched else None
     except (StoreFailed, EOFError, zlib.error, RuntimeError) as error:
         log.warning("What was kept of %s cannot be read: %s", record.file, error)
@@ -525,8 +529,8 @@ def _read_kept_document(record: Record, writer: ShelfWriter) -> Document | None:
 
 
 def _build_edited_record(
-    record: Record, data: bytes, ours: paper_file.PaperFile | None
-) -> Record | None:
+    record: ShelfRecord, data: bytes, ours: paper_file.PaperFile | None
+) -> ShelfRecord | None:
     """Return the record of a manually edited text, unjudged; None if the text is blank."""
     text = data.decode("utf-8", "replace")
     if adoption.is_blank(ours.body if ours else text):
@@ -536,7 +540,7 @@ def _build_edited_record(
     return replace(record, stored=stored, words=len((ours.body if ours else text).split()))
 
 
-def _judge_edited_text(edited: Record | None, data: bytes) -> Record | None:
+def _judge_edited_text(edited: ShelfRecord | None, data: bytes) -> ShelfRecord | None:
     """Judge an edited text, unless a person decided about it."""
     if edited is None or edited.stored.by_hand:
         return edited
@@ -553,24 +557,24 @@ def _judge_edited_text(edited: Record | None, data: bytes) -> Record | None:
     return replace(edited, stored=replace(stored, sections=build_sections(text, stored)))
 
 
-def _rewrite_full_text(record: Record, document: Document, writer: ShelfWriter) -> Record:
+def _rewrite_full_text(record: ShelfRecord, document: Document, writer: ShelfWriter) -> ShelfRecord:
     better = build_renewed_record(record, document)
-    return _write_file(
+    return _write_text_and_checksum(
         better, paper_file.build_full_text_file(better.stored, document.markdown), writer
     )
 
 
-def _rewrite_abstract(record: Record, writer: ShelfWriter) -> Record:
-    return _write_file(record, paper_file.build_abstract_file(record.stored), writer)
+def _rewrite_abstract(record: ShelfRecord, writer: ShelfWriter) -> ShelfRecord:
+    return _write_text_and_checksum(record, paper_file.build_abstract_file(record.stored), writer)
 
 
-def _write_file(record: Record, text: str, writer: ShelfWriter) -> Record:
+def _write_text_and_checksum(record: ShelfRecord, text: str, writer: ShelfWriter) -> ShelfRecord:
     data = text.encode("utf-8", "replace")
     writer.write_text_file(record, data)
     return add_checksum(replace(record, written=compute_sha256(data)), data)
 
 
-def _quarantine_replacement(judged: Record, data: bytes, writer: ShelfWriter) -> None:
+def _quarantine_replacement(judged: ShelfRecord, data: bytes, writer: ShelfWriter) -> None:
     """Move content that replaced a text to the quarantine."""
     stored: StoredPaper = judged.stored
     found = Fetched(data, "markdown", "", "the shelf", "shelf")
@@ -579,5 +583,5 @@ def _quarantine_replacement(judged: Record, data: bytes, writer: ShelfWriter) ->
     quarantine.quarantine_content(folder, writer.bodies, judged.ids, found, stored.verdict, reason)
 
 
-def _log_change(record: Record, what: str) -> None:
+def _warn_of_changed_file(record: ShelfRecord, what: str) -> None:
     log.warning("%s %s.", record.file, what)

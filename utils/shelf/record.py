@@ -38,7 +38,7 @@ from ..model.versions import get_shelf_version, infer_version_from_route
 from ..outline import build_outline, collect_declared_section_types
 from ..readers import JUDGE_VERSION
 from ..system.plain_text import clean_text, one_line, replace_surrogates
-from .paper_file import list_forms, strip_ending
+from .paper_file import list_form_names, strip_ending
 
 T = TypeVar("T")
 ADOPTED = "adopted"
@@ -53,7 +53,7 @@ _LONGEST_WORD = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ShelfRecord:
     """A stored paper with the facts that only the shelf needs.
 
     ``order`` (nanoseconds, unique on a shelf) says which of two records is newer; ``words``
@@ -96,7 +96,7 @@ class Record:
             return 2
         return {"full_text": 3, "abstract": 1, "record": 0, "rejected": -1}[self.stored.kind]
 
-    def competes_with(self, other: Record) -> bool:
+    def competes_with(self, other: ShelfRecord) -> bool:
         """Return whether a shelf keeps only this record or *other*, both of one paper.
 
         A shelf holds one text of each version, rejected or not, and an abstract or a record only
@@ -105,12 +105,12 @@ class Record:
         short = {self.stored.kind, other.stored.kind} & WITHOUT_TEXT.keys()
         return bool(short) or get_shelf_version(self.stored) == get_shelf_version(other.stored)
 
-    def is_other_form_of(self, other: Record) -> bool:
+    def is_other_form_of(self, other: ShelfRecord) -> bool:
         """Return whether both are the same text, one as a text file and one as a note."""
         same_text = self.stored.sha256 == other.stored.sha256
-        return same_text and self.file in list_forms(other.file)[1:]
+        return same_text and self.file in list_form_names(other.file)[1:]
 
-    def replace_paper(self, paper: Paper) -> Record:
+    def replace_metadata(self, paper: Paper) -> ShelfRecord:
         """Return the record with other metadata."""
         return replace(self, stored=replace(self.stored, paper=paper))
 
@@ -121,11 +121,11 @@ class Record:
         if not self.stored.confidence:
             del row["stored"]["confidence"]
         # Lists, without what they end in when that is empty: they are half of a record.
-        row["stored"]["sections"] = [_to_section_list(section) for section in self.stored.sections]
+        row["stored"]["sections"] = [_section_to_row(section) for section in self.stored.sections]
         return json.dumps(row, ensure_ascii=True, separators=(",", ":"))
 
     @classmethod
-    def from_json(cls, text: str, folder: Path) -> Record:
+    def from_json(cls, text: str, folder: Path) -> ShelfRecord:
         """Parse the output of `to_json`.
 
         Raises
@@ -140,30 +140,30 @@ class Record:
             raise ValueError(msg) from error
 
     @classmethod
-    def from_row(cls, row: dict[str, Any], folder: Path) -> Record:
+    def from_row(cls, row: dict[str, Any], folder: Path) -> ShelfRecord:
         """Return the record of a parsed JSON object."""
         stored = row["stored"]
         stored["paper"] = paper_from_row(stored["paper"])
         stored["attempts"] = tuple(Attempt(**attempt) for attempt in stored["attempts"])
-        stored["sections"] = tuple(_to_section(*parts) for parts in stored.get("sections", ()))
+        stored["sections"] = tuple(_row_to_section(*parts) for parts in stored.get("sections", ()))
         stored["confidence"] = tuple(map(float, stored.get("confidence", ())))
         # Only the last part: a record is a file too, and must not point out of the shelf.
         stored["path"] = str(folder / Path(stored["path"]).name)
         if "version" not in stored and stored["kind"] == "full_text":  # before there were versions
             url = row.get("url", "")
             stored["version"] = infer_version_from_route(stored["via"], stored["paper"], url)
-        row["stored"] = correct_empty_abstract(StoredPaper(**stored))
+        row["stored"] = correct_kind_of_empty_abstract(StoredPaper(**stored))
         row["named"] = Ids(**row.get("named", {}))
         row["refused"] = tuple((digest, because) for digest, because in row.get("refused", ()))
         return cls(**row)
 
 
 @lru_cache(maxsize=100)  # filing a paper plans it twice, and reads its record each time
-def _parse_record(text: str, folder: Path) -> Record:
-    return Record.from_row(json.loads(text), folder)
+def _parse_record(text: str, folder: Path) -> ShelfRecord:
+    return ShelfRecord.from_row(json.loads(text), folder)
 
 
-def correct_empty_abstract(stored: StoredPaper) -> StoredPaper:
+def correct_kind_of_empty_abstract(stored: StoredPaper) -> StoredPaper:
     """Return *stored*, with the kind ``record`` if it is an abstract without text."""
     if stored.kind != "abstract" or clean_text(stored.paper.abstract).strip():
         return stored
@@ -267,7 +267,7 @@ def mark_retracted(paper: Paper, stated_by: str) -> Paper:
 
 def build_full_text_record(
     paper: Paper, document: Document, fetched: Fetched, source: str, attempts: Sequence[Attempt]
-) -> Record:
+) -> ShelfRecord:
     """Return the record of a full text that has no file yet."""
     if document.retracted or fetched.retracted:
         paper = mark_retracted(paper, fetched.source)
@@ -289,9 +289,9 @@ def build_full_text_record(
         judges=JUDGE_VERSION,
         confidence=document.confidence,
     )
-    record = Record(
+    record = ShelfRecord(
         stored,
-        words=_count_words(document),
+        words=_count_body_words(document),
         media=fetched.media,
         url=fetched.url,
         extractor=document.extractor,
@@ -301,7 +301,7 @@ def build_full_text_record(
     return replace_unencodable(record)
 
 
-def build_renewed_record(record: Record, document: Document) -> Record:
+def build_renewed_record(record: ShelfRecord, document: Document) -> ShelfRecord:
     """Return the record of a text that was read again; origin and attempts stay."""
     stored = record.stored
     paper = stored.paper
@@ -319,7 +319,9 @@ def build_renewed_record(record: Record, document: Document) -> Record:
         said = one_line(document.evidence)
         renewed = replace(renewed, verdict=document.verdict, evidence=said, judges=JUDGE_VERSION)
     return replace_unencodable(
-        replace(record, stored=renewed, words=_count_words(document), extractor=document.extractor)
+        replace(
+            record, stored=renewed, words=_count_body_words(document), extractor=document.extractor
+        )
     )
 
 
@@ -335,14 +337,14 @@ def _list_declared_sections(document: Document) -> tuple[Section, ...]:
     return tuple(Section(title, 0, 0, 0, declared=word[:_LONGEST_WORD]) for title, word in some)
 
 
-def _to_section_list(section: Section) -> list[Any]:
+def _section_to_row(section: Section) -> list[Any]:
     parts = [getattr(section, name) for name in get_field_names(section)]
     while parts and not parts[-1]:
         parts.pop()
     return parts
 
 
-def _to_section(  # the positions, then the fields that may be missing
+def _row_to_section(  # the positions, then the fields that may be missing
     title: str,
     level: int,
     start: int,
@@ -354,11 +356,11 @@ def _to_section(  # the positions, then the fields that may be missing
     return Section(title, level, start, end, tuple(roles), tuple(floats), declared)
 
 
-def _count_words(document: Document) -> int:
+def _count_body_words(document: Document) -> int:
     return document.body_words or len(document.markdown.split())
 
 
-def build_abstract_record(paper: Paper, attempts: Sequence[Attempt], via: str) -> Record:
+def build_abstract_record(paper: Paper, attempts: Sequence[Attempt], via: str) -> ShelfRecord:
     """Return the record of an abstract, or of a citation without one, that has no file yet."""
     kind: Kind = "abstract" if clean_text(paper.abstract).strip() else "record"
     stored = StoredPaper(
@@ -372,4 +374,4 @@ def build_abstract_record(paper: Paper, attempts: Sequence[Attempt], via: str) -
         attempts=tuple(attempts),
         saved_at=utc_now(),
     )
-    return replace_unencodable(Record(stored, words=len(paper.abstract.split())))
+    return replace_unencodable(ShelfRecord(stored, words=len(paper.abstract.split())))

@@ -1,9 +1,9 @@
-"""The shelf: the folder of papers, found by any identifier, changed all or nothing.
+"""The shelf: a folder of papers that are found by any identifier and changed atomically.
 
-The one class of this package that others use. The files are the truth; the catalogue in
-``.papershelf`` finds them at once and is made again from them when it is lost or damaged. Nothing
-is created until the first write. `TextFile` is the key for what is computed from a text and kept in
-memory.
+`Shelf` is the only class of this package that other packages need. The files are authoritative. The
+catalogue in ``.papershelf`` makes lookups fast, and is rebuilt from the files if it is lost or
+damaged. Nothing is created before the first write. `TextCacheKey` is the key under which values
+computed from a text are cached in memory.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from ..model.versions import UNPUBLISHED_VERSIONS, choose_best_text, infer_reque
 from ..system import safe_files
 from ..system.locks import require_working_locks
 from . import paper_file, quarantine
-from .catalogue import Catalogue, CatalogueBroken, Entry, repair_and_retry
-from .conversion import Conversion, Form
-from .listing import ListFilters, ListingFilter
-from .pdf_files import OwnFile, PdfFile, clone_own_file, get_pdf_path
+from .catalogue import Catalogue, CatalogueDamaged, CatalogueEntry, repair_and_retry
+from .conversion import Form, TextConversion
+from .listing import ListingFilter, ListingOptions
+from .pdf_files import PdfFile, UserPdf, clone_user_pdf, get_pdf_path
 from .reconciliation import SURVEYED, RebuildReport, Reconciler
 from .record import (
     RawAnswer,
-    Record,
     ShelfEntry,
+    ShelfRecord,
     build_abstract_record,
     build_full_text_record,
     build_renewed_record,
@@ -55,7 +55,7 @@ _KEPT = {"full_text", "doubtful", "partial", "by_hand"}
 
 
 class Shelf:
-    """One folder of papers, safe to use from several threads and processes at once.
+    """One folder of papers, found by any identifier; safe for several threads and processes.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class Shelf:
         try:
             if self._opened:
                 self._writer.repair_index()
-        except (StoreFailed, CatalogueBroken) as error:
+        except (StoreFailed, CatalogueDamaged) as error:
             log.warning("index.csv is behind: %s", error)
         finally:
             self._opened = False
@@ -117,15 +117,17 @@ class Shelf:
         """Return every text of a paper; see `find_text`."""
         if not ids:
             return []
-        if self._open_catalogue() and (records := self._find_catalogued(ids)):
+        if self._open_catalogue() and (records := self._find_catalogued_records(ids)):
             return [record.stored for record in records]
-        return [stored] if (stored := self._register_uncatalogued(ids)) else []
+        return [stored] if (stored := self._register_uncatalogued_file(ids)) else []
 
     @repair_and_retry
     def find_full_texts(self, ids: Ids) -> list[StoredPaper]:
         """Return the full texts of a paper."""
         entries = (
-            self._catalogue.find_by_names(ids.names()) if ids and self._open_catalogue() else []
+            self._catalogue.find_entries_by_names(ids.names())
+            if ids and self._open_catalogue()
+            else []
         )
         if entries and all(e.kind != "full_text" and self._is_unchanged(e) for e in entries):
             return []
@@ -151,7 +153,7 @@ class Shelf:
         )
 
     @repair_and_retry
-    def find_absent(self, many: Iterable[Ids]) -> set[Ids]:
+    def find_papers_without_text(self, many: Iterable[Ids]) -> set[Ids]:
         """Return the papers that have no text on the shelf, with one query for all."""
         wanted = set(many)
         names = {name for ids in wanted for name in ids.names()}
@@ -160,14 +162,14 @@ class Shelf:
         return {ids for ids in unknown if not any(self._stock.find_uncatalogued_files(ids))}
 
     @repair_and_retry
-    def find_by_file(self, name: str) -> StoredPaper | None:
+    def find_paper_by_file(self, name: str) -> StoredPaper | None:
         """Return the paper whose file has this name, in either form, with or without its ending."""
         # A name with accents may have been typed composed and stored decomposed, as on a Mac.
         spelled = (name, normalize("NFC", name), normalize("NFD", name))
-        named = (file for one in spelled for file in paper_file.list_forms(one))
+        named = (file for one in spelled for file in paper_file.list_form_names(one))
         forms = [file for file in dict.fromkeys(named) if paper_file.is_usable_name(file)]
         for form in forms:
-            if self._open_catalogue() and (entry := self._catalogue.find_by_file(form)):
+            if self._open_catalogue() and (entry := self._catalogue.find_entry_by_file(form)):
                 record = self._load_current_record(entry)
                 return record.stored if record else None
         path = next((path for form in forms if (path := self.folder / form).is_file()), None)
@@ -175,9 +177,9 @@ class Shelf:
             return None
         return self._register_file(found)
 
-    def _find_catalogued(self, ids: Ids) -> list[Record]:
-        before: list[Entry] = []
-        while (entries := self._catalogue.find_by_names(ids.names())) and entries != before:
+    def _find_catalogued_records(self, ids: Ids) -> list[ShelfRecord]:
+        before: list[CatalogueEntry] = []
+        while (entries := self._catalogue.find_entries_by_names(ids.names())) and entries != before:
             there = [self._load_current_record(entry) for entry in entries]
             found = [record for record in there if record and not record.ids.clash(ids)]
             if found:
@@ -185,16 +187,16 @@ class Shelf:
             before = entries  # gone, or just replaced by another process: look once more
         return []
 
-    def _load_current_record(self, entry: Entry) -> Record | None:
+    def _load_current_record(self, entry: CatalogueEntry) -> ShelfRecord | None:
         """Return the record of an entry, updated if its file changed; None if the file is gone."""
         if self._is_unchanged(entry):
-            return Record.from_json(entry.record, self.folder)
+            return ShelfRecord.from_json(entry.record, self.folder)
         return self._stock.refresh_entry(entry)
 
-    def _is_unchanged(self, entry: Entry) -> bool:
+    def _is_unchanged(self, entry: CatalogueEntry) -> bool:
         return safe_files.read_file_stamp(self.folder / entry.file) == (entry.size, entry.mtime_ns)
 
-    def _register_uncatalogued(self, ids: Ids) -> StoredPaper | None:
+    def _register_uncatalogued_file(self, ids: Ids) -> StoredPaper | None:
         """Register a file that has a name of the paper and no entry; return None without one."""
         return (
             self._register_file(found)
@@ -202,12 +204,12 @@ class Shelf:
             else None
         )
 
-    def _register_file(self, found: Record) -> StoredPaper:
+    def _register_file(self, found: ShelfRecord) -> StoredPaper:
         """Register an existing file; on a read-only shelf, only read the file."""
         try:
             self._open_catalogue(create=True)
             entered = self._writer.register_file(found, fresh=False)
-            self._stock.finish_changes()
+            self._stock.finish_announced_changes()
         except StoreFailed as error:
             log.warning("%s is read without being catalogued: %s", found.file, error.text)
             return found.stored
@@ -222,7 +224,7 @@ class Shelf:
         *,
         source: str,
         attempts: Sequence[Attempt],
-        own_file: OwnFile | None = None,
+        own_file: UserPdf | None = None,
     ) -> StoredPaper:
         """Save a full text, in place of an abstract if there is one.
 
@@ -246,7 +248,7 @@ class Shelf:
         self._quarantine_partial_pdf(new)
         part = safe_files.build_part_path(self._writer.raw / "new")
         try:
-            keep_bytes = self._writer.stage_bytes(fetched, own_file, part)
+            keep_bytes = self._writer.stage_fetched_bytes(fetched, own_file, part)
             stored = self._file_paper(
                 new,
                 lambda record: paper_file.build_full_text_file(record.stored, document.markdown),
@@ -258,12 +260,12 @@ class Shelf:
             self.store_source_pdf(stored)
         return stored
 
-    def _quarantine_partial_pdf(self, new: Record) -> None:
+    def _quarantine_partial_pdf(self, new: ShelfRecord) -> None:
         """Move the PDF of an incomplete text, which *new* will replace, to the quarantine."""
-        for _, old in self._writer.find_competing(new):
+        for _, old in self._writer.find_competing_entries(new):
             if old.media != "pdf" or old.stored.verdict != "partial" or old.rank >= new.rank:
                 continue
-            part = self._writer.read_fetched(old)
+            part = self._writer.read_fetched_answer(old)
             if part and self.pdfs.has_same_bytes(old.stored, part.body):
                 reason = f"the PDF of {old.file}, a part of the paper; a whole text replaced it"
                 self.quarantine_content(old.ids, part, "partial", reason)
@@ -296,26 +298,29 @@ class Shelf:
         filed = file_papers_together(
             self._writer, new, lambda made: paper_file.build_abstract_file(made.stored)
         )
-        self._stock.finish_changes()
+        self._stock.finish_announced_changes()
         return [record.stored for record in filed]
 
     def _file_paper(
-        self, new: Record, render: Callable[[Record], str], keep_bytes: KeepBytes | None = None
+        self,
+        new: ShelfRecord,
+        render: Callable[[ShelfRecord], str],
+        keep_bytes: KeepBytes | None = None,
     ) -> StoredPaper:
         self._register_legacy_file(new.ids)
         try:
             record = self._writer.file_paper(new, render, keep_bytes)
         except (BadRequest, StoreFailed):
             with contextlib.suppress(StoreFailed):  # else whoever comes next does it
-                self._stock.finish_changes(failed=True)
+                self._stock.finish_announced_changes(failed=True)
             raise
-        self._stock.finish_changes()
+        self._stock.finish_announced_changes()
         return record.stored
 
     def _register_legacy_file(self, ids: Ids) -> None:
         """Register the older program's file of a paper that has no entry."""
-        if not self._catalogue.find_by_names(ids.names()):
-            self._register_uncatalogued(ids)
+        if not self._catalogue.find_entries_by_names(ids.names()):
+            self._register_uncatalogued_file(ids)
 
     @repair_and_retry
     def add_metadata(self, stored: StoredPaper, known: Paper | Ids) -> StoredPaper:
@@ -335,7 +340,7 @@ class Shelf:
         if merge_papers(paper, record.stored.paper) == record.stored.paper:
             return record.stored
         learnt = self._writer.add_metadata(record, paper).stored
-        self._stock.finish_changes()
+        self._stock.finish_announced_changes()
         return learnt
 
     @repair_and_retry
@@ -362,11 +367,11 @@ class Shelf:
         for stored in self.find_texts(ids):
             self._writer.annotate_text(Path(stored.path).name, tags, note)
 
-    def _get_record(self, stored: StoredPaper) -> Record:
+    def _get_record(self, stored: StoredPaper) -> ShelfRecord:
         file = Path(stored.path).name
         self._open_catalogue(create=True)
-        if entry := self._catalogue.find_by_file(file):
-            return Record.from_json(entry.record, self.folder)
+        if entry := self._catalogue.find_entry_by_file(file):
+            return ShelfRecord.from_json(entry.record, self.folder)
         msg = f"{file} is not on the shelf."
         raise NotFound(msg, "It may have been deleted or replaced: look it up again.")
 
@@ -385,14 +390,14 @@ class Shelf:
         )
 
     def read_text(self, stored: StoredPaper) -> str:
-        """Return the whole file, with its header (`paper_file.get_body` removes it).
+        """Return the whole file, with its header (`paper_file.strip_header` removes it).
 
         Raises
         ------
         StoreFailed
             The file cannot be read.
         """
-        return self._writer.read_text(Record(stored))
+        return self._writer.read_text(ShelfRecord(stored))
 
     @repair_and_retry
     def read_raw_answer(self, stored: StoredPaper) -> RawAnswer | None:
@@ -419,17 +424,17 @@ class Shelf:
             The disk refused.
         """
         record = self._get_record(stored)
-        if record.media != "pdf" or (fetched := self._writer.read_fetched(record)) is None:
+        if record.media != "pdf" or (fetched := self._writer.read_fetched_answer(record)) is None:
             return None
-        return self.add_pdf(stored, fetched, same_bytes=self._writer.find_raw_file(record))
+        return self.store_pdf(stored, fetched, same_bytes=self._writer.find_raw_file(record))
 
-    def check_link(self, path: Path) -> None:
-        """Check that a person's file can be linked; see `.pdf_files.PdfFiles.check_link`."""
+    def require_linkable_file(self, path: Path) -> None:
+        """Raise `StoreFailed` if a user's file cannot be linked into the shelf."""
         self._writer.create_folders()
-        self.pdfs.check_link(path)
+        self.pdfs.require_linkable_file(path)
 
     @repair_and_retry
-    def use_own_pdf(self, stored: StoredPaper, fetched: Fetched, own: OwnFile) -> None:
+    def use_user_pdf(self, stored: StoredPaper, fetched: Fetched, own: UserPdf) -> None:
         """Make a person's file the PDF of a text, without a copy; see `.pdf_files.PdfFiles`.
 
         Raises
@@ -441,15 +446,15 @@ class Shelf:
         """
         part = safe_files.build_part_path(get_pdf_path(stored))
         try:
-            if clone_own_file(own, fetched.body, part):
-                self.add_pdf(stored, fetched, same_bytes=part)
-            elif self.pdfs.use_own_file(stored, fetched, own):
+            if clone_user_pdf(own, fetched.body, part):
+                self.store_pdf(stored, fetched, same_bytes=part)
+            elif self.pdfs.use_user_pdf(stored, fetched, own):
                 self.refresh_note(Path(stored.path).name)
         finally:
             safe_files.delete_if_exists(part)
 
     @repair_and_retry
-    def add_pdf(
+    def store_pdf(
         self,
         stored: StoredPaper,
         fetched: Fetched,
@@ -492,20 +497,20 @@ class Shelf:
         StoreFailed
             The disk refused; the text is there in one of both forms, or in both.
         """
-        stored = self.find_by_file(file)
+        stored = self.find_paper_by_file(file)
         if stored is None:
             raise NotFound(f"{file} is not on the shelf.")
-        conversion = Conversion(self._writer, Path(stored.path).name, form)
-        if (reason := conversion.find_obstacle()) or dry_run:
+        conversion = TextConversion(self._writer, Path(stored.path).name, form)
+        if (reason := conversion.explain_obstacle()) or dry_run:
             return reason
         try:
             conversion.convert_text()
         finally:
-            self._stock.finish_changes(failed=True)
+            self._stock.finish_announced_changes(failed=True)
         return ""
 
     @repair_and_retry
-    def replace_reading(self, stored: StoredPaper, document: Document) -> StoredPaper:
+    def replace_text_by_rereading(self, stored: StoredPaper, document: Document) -> StoredPaper:
         """Replace a stored text by a better reading of the same bytes; origin and attempts stay."""
         better = build_renewed_record(self._get_record(stored), document)
         return self._file_paper(
@@ -513,7 +518,7 @@ class Shelf:
         )
 
     @repair_and_retry
-    def copy_to(self, stored: StoredPaper, output_path: str) -> Path:
+    def copy_text_to(self, stored: StoredPaper, output_path: str) -> Path:
         """Write a copy of a stored paper inside the folder, under a name that the caller chose.
 
         Raises
@@ -525,7 +530,7 @@ class Shelf:
         source = Path(stored.path)
         if target == source.resolve():
             return target
-        entry = self._catalogue.find_by_file(target.name) if self._open_catalogue() else None
+        entry = self._catalogue.find_entry_by_file(target.name) if self._open_catalogue() else None
         if entry is not None and target.parent == self.folder.resolve():
             msg = f"{output_path!r} is the file of another paper on the shelf."
             raise BadRequest(msg, "Choose another name.")
@@ -545,7 +550,7 @@ class Shelf:
         among: frozenset[str] | None = None,
         start: int = 0,
         max_results: int = 20,
-        **filters: Unpack[ListFilters],
+        **filters: Unpack[ListingOptions],
     ) -> tuple[int, list[StoredPaper]]:
         """Return the number of matches and one page: by relevance for words, else newest first.
 
@@ -571,7 +576,7 @@ class Shelf:
             return 0, []
         before = -1
         while True:
-            total, entries = self._catalogue.search(wanted, start, max_results)
+            total, entries = self._catalogue.search_entries(wanted, start, max_results)
             there = [self._load_current_record(entry) for entry in entries]
             found = [record.stored for record in there if record]
             if len(found) == len(entries) or total == before:
@@ -579,14 +584,18 @@ class Shelf:
             before = total  # files deleted by hand have just left the catalogue: look again
 
     @repair_and_retry
-    def find_lost(self, name: str) -> StoredPaper | None:
+    def find_lost_text(self, name: str) -> StoredPaper | None:
         """Return the paper whose file of this name is missing; None if the file exists."""
-        names = [file for file in paper_file.list_forms(name) if paper_file.is_usable_name(file)]
-        entries = [self._catalogue.find_by_file(file) for file in names if self._open_catalogue()]
+        names = [
+            file for file in paper_file.list_form_names(name) if paper_file.is_usable_name(file)
+        ]
+        entries = [
+            self._catalogue.find_entry_by_file(file) for file in names if self._open_catalogue()
+        ]
         entry = next(filter(None, entries), None)
         if entry is None or (self.folder / entry.file).is_file():
             return None
-        return Record.from_json(entry.record, self.folder).stored
+        return ShelfRecord.from_json(entry.record, self.folder).stored
 
     @repair_and_retry
     def restore_text(self, name: str) -> StoredPaper | None:
@@ -628,7 +637,10 @@ class Shelf:
         none = dict.fromkeys(("papers", *get_args(Kind), *UNPUBLISHED_VERSIONS, "retracted"), 0)
         known = self._catalogue_all_files()
         found = self._catalogue.count_papers(self._stock.find_missing_files()) if known else none
-        return {**found, "quarantined": quarantine.count_rejected(self._private / "quarantine")}
+        return {
+            **found,
+            "quarantined": quarantine.count_rejected_files(self._private / "quarantine"),
+        }
 
     @repair_and_retry
     def rebuild_catalogue(self) -> RebuildReport:
@@ -653,7 +665,7 @@ class Shelf:
         """Open the catalogue, or create it; return False if it is missing and not created."""
         if self._opened and self._catalogue.exists():
             return True
-        self._require_access()
+        self._require_shelf_access()
         if not (create or self._catalogue.exists() or self._stock.has_records()):
             return False
         if not self._catalogue.exists():
@@ -662,10 +674,10 @@ class Shelf:
         self._opened = True
         if not self._catalogue.get_fact("complete"):  # left so by an older version
             self._stock.rebuild_catalogue()
-        self._stock.clean_up()
+        self._stock.clean_up_shelf()
         return True
 
-    def _require_access(self) -> None:
+    def _require_shelf_access(self) -> None:
         """Share the shelf if requested; raise if another user's permissions prevent access."""
         if access_error := safe_files.find_access_error(self._private, "look into", reading=True):
             raise access_error
@@ -673,16 +685,16 @@ class Shelf:
         if self._private.is_dir():
             require_working_locks(self._private)
 
-    def repair_catalogue(self, error: CatalogueBroken) -> None:
+    def repair_catalogue(self, error: CatalogueDamaged) -> None:
         """Move a damaged catalogue aside, and rebuild it from the files."""
         log.warning("The catalogue is damaged (%s): making it again from the files.", error)
-        self._catalogue.move_aside()
+        self._catalogue.move_damaged_file_aside()
         self._opened = False
         self._open_catalogue(create=True)
 
 
 @dataclass(frozen=True, slots=True)
-class TextFile:
+class TextCacheKey:
     """A cache key for a text, which changes when the text's file or its raw bytes change.
 
     Two keys are equal if path, size, times and checksum are; the paper and its shelf are only
@@ -698,7 +710,7 @@ class TextFile:
     shelf: Shelf = field(compare=False)
 
     @classmethod
-    def from_stored(cls, stored: StoredPaper, shelf: Shelf) -> TextFile:
+    def from_stored(cls, stored: StoredPaper, shelf: Shelf) -> TextCacheKey:
         """Return the key of a text as it is now; a missing file has the size -1."""
         stamp = safe_files.read_file_stamp(Path(stored.path))
         return cls(stored.path, stored.sha256, stored.saved_at, *stamp, stored, shelf)

@@ -26,14 +26,14 @@ from ..model.versions import build_text_sort_key, is_only_preprint
 from ..system import bodies, safe_files
 from ..system.bodies import BodyStore
 from . import adoption, paper_file
-from .catalogue import Catalogue, Entry, NewEntry
+from .catalogue import Catalogue, CatalogueEntry, NewCatalogueEntry
 from .listing import IndexTable, to_index_row
-from .pdf_files import OwnFile, PdfFiles, clone_own_file
+from .pdf_files import PdfFiles, UserPdf, clone_user_pdf
 from .record import (
     ADOPTED,
     WITHOUT_TEXT,
     RawAnswer,
-    Record,
+    ShelfRecord,
     add_identifiers_from,
     build_sections,
     compute_sha256,
@@ -47,16 +47,16 @@ _TEXT = 2  # the lowest rank of a text
 _SMALL = 200
 """Entries up to which a changed row has the index files written anew at once."""
 MEDIA = get_args(Media)
-Render = Callable[[Record], str]
-KeepBytes = Callable[[Record], None]
-Entries = tuple[tuple[Entry, Record], ...]
+Render = Callable[[ShelfRecord], str]
+KeepBytes = Callable[[ShelfRecord], None]
+Entries = tuple[tuple[CatalogueEntry, ShelfRecord], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class FilingPlan:
     """A planned change of one paper: the new record, and the entries that it replaces."""
 
-    record: Record
+    record: ShelfRecord
     writes: bool
     same: Entries
 
@@ -79,7 +79,7 @@ class ShelfWriter:
         self._rewrite_at = 0.0
 
     def create_folders(self) -> None:
-        """Create the folders."""
+        """Create the shelf's folders."""
         safe_files.make_folder(self.folder)
         safe_files.make_folder(self.private, 0o700)
         for folder in (self.records, self.raw):
@@ -88,14 +88,14 @@ class ShelfWriter:
     # -- filing ------------------------------------------------------------------------------
 
     def file_paper(
-        self, new: Record, render: Render, keep_bytes: KeepBytes | None = None
-    ) -> Record:
+        self, new: ShelfRecord, render: Render, keep_bytes: KeepBytes | None = None
+    ) -> ShelfRecord:
         """Put a paper on the shelf unless a better text exists; return the record that is kept.
 
         *new* has no path yet; *render* makes the text, *keep_bytes* keeps the fetched bytes.
         """
 
-        def carry_out(plan: FilingPlan) -> Record:
+        def carry_out(plan: FilingPlan) -> ShelfRecord:
             if not plan.writes:
                 return self.register_kept_text(plan)
             if keep_bytes:
@@ -105,11 +105,11 @@ class ShelfWriter:
                 replace(plan.record, written=compute_sha256(data)), data, plan.same
             )
 
-        return self.run_announced(lambda: self.plan_filing(new), carry_out)
+        return self.run_announced_change(lambda: self.plan_filing(new), carry_out)
 
-    def run_announced(
-        self, plan: Callable[[], FilingPlan], carry_out: Callable[[FilingPlan], Record]
-    ) -> Record:
+    def run_announced_change(
+        self, plan: Callable[[], FilingPlan], carry_out: Callable[[FilingPlan], ShelfRecord]
+    ) -> ShelfRecord:
         """Announce in the catalogue which file is about to change, then change it."""
         while True:
             with self.catalogue.open_transaction():
@@ -125,13 +125,13 @@ class ShelfWriter:
                     planned, "register"
                 )  # another process took the name in between
 
-    def register_kept_text(self, plan: FilingPlan) -> Record:
+    def register_kept_text(self, plan: FilingPlan) -> ShelfRecord:
         """Register a text that stays; only a new retraction changes its header."""
         return (
             self.rewrite_header(plan) if _is_newly_retracted(plan) else self._register_record(plan)
         )
 
-    def rewrite_header(self, plan: FilingPlan) -> Record:
+    def rewrite_header(self, plan: FilingPlan) -> ShelfRecord:
         """Register a text that stays, and write its header again if the file is ours."""
         record = plan.record
         before = self.read_bytes(record)
@@ -144,47 +144,49 @@ class ShelfWriter:
         )
         return self.replace_text(replace(record, written=written), after, plan.same)
 
-    def _register_record(self, plan: FilingPlan) -> Record:
+    def _register_record(self, plan: FilingPlan) -> ShelfRecord:
         self.write_record(plan.record)
-        self.enter_record(plan.record, plan.same)
+        self.catalogue_record(plan.record, plan.same)
         return plan.record
 
-    def replace_text(self, record: Record, data: bytes, same: Entries) -> Record:
+    def replace_text(self, record: ShelfRecord, data: bytes, same: Entries) -> ShelfRecord:
         """Write record and file of a text, and register the text in place of *same*."""
         record = add_checksum(record, data)
         self.write_record(record)
         self.write_text_file(record, data)
-        self.enter_record(record, same)
+        self.catalogue_record(record, same)
         return record
 
-    def write_text_file(self, record: Record, data: bytes) -> None:
+    def write_text_file(self, record: ShelfRecord, data: bytes) -> None:
         """Write the file of a text, in the form that its ending states."""
         path = Path(record.stored.path)
         with safe_files.disk_errors(path, "read"):
             whole = self.vault.build_text_file(record, data)
         safe_files.write_file(path, whole)
 
-    def stage_bytes(self, fetched: Fetched, own: OwnFile | None, part: Path) -> KeepBytes:
+    def stage_fetched_bytes(self, fetched: Fetched, own: UserPdf | None, part: Path) -> KeepBytes:
         """Write the fetched bytes to *part*; return how to keep them with a record.
 
         A person's *own* file that is linked or used where it is takes the place of these bytes.
         """
         if own is None or own.held_by == "copy":
             self.bodies.link_or_write_body(fetched.body, part)
-        elif clone_own_file(own, fetched.body, part):
+        elif clone_user_pdf(own, fetched.body, part):
             safe_files.flush_file(part)
         else:
-            return partial(self._use_own_file, fetched=fetched, own=own, part=part)
+            return partial(self._use_user_pdf, fetched=fetched, own=own, part=part)
         return partial(self._keep_raw_bytes, raw=part)
 
-    def _use_own_file(self, record: Record, fetched: Fetched, own: OwnFile, part: Path) -> None:
-        if self.pdfs.use_own_file(record.stored, fetched, own):
+    def _use_user_pdf(
+        self, record: ShelfRecord, fetched: Fetched, own: UserPdf, part: Path
+    ) -> None:
+        if self.pdfs.use_user_pdf(record.stored, fetched, own):
             self.delete_raw_bytes(record.file)
         else:  # another PDF of a person is next to the text
             self.bodies.link_or_write_body(fetched.body, part)
             self._keep_raw_bytes(record, part)
 
-    def _keep_raw_bytes(self, record: Record, raw: Path) -> None:
+    def _keep_raw_bytes(self, record: ShelfRecord, raw: Path) -> None:
         kept = self.raw / f"{record.stem}.{record.media}{bodies.find_body_suffix(raw)}"
         with safe_files.disk_errors(kept):
             safe_files.replace_file(raw, kept)
@@ -202,14 +204,14 @@ class ShelfWriter:
         name = f"{paper_file.strip_ending(file)}.{media}"
         return self.raw / f"{name}.gz", self.raw / name
 
-    def find_raw_file(self, record: Record) -> Path | None:
+    def find_raw_file(self, record: ShelfRecord) -> Path | None:
         """Return the file with the bytes that the site sent; None if they were not kept."""
         if not record.media:
             return None
         paths = self._build_raw_paths(record.file, record.media)
         return next((path for path in paths if path.is_file()), None)
 
-    def register_file(self, found: Record, *, fresh: bool = True) -> Record:
+    def register_file(self, found: ShelfRecord, *, fresh: bool = True) -> ShelfRecord:
         """Register an existing file; with *fresh*, its metadata wins over the known metadata."""
         with self.catalogue.open_transaction():
             record = self.register_kept_text(self._plan_registration(found, fresh))
@@ -217,21 +219,23 @@ class ShelfWriter:
                 self._announce_removal(found)
         return record
 
-    def add_metadata(self, record: Record, paper: Paper) -> Record:
+    def add_metadata(self, record: ShelfRecord, paper: Paper) -> ShelfRecord:
         """Add metadata to a stored paper; merge entries that prove to be the same paper."""
-        known = record.replace_paper(merge_papers(paper, record.stored.paper))
-        return self.run_announced(
-            lambda: self._plan_registration(replace(known, order=self._next_order()), fresh=True),
+        known = record.replace_metadata(merge_papers(paper, record.stored.paper))
+        return self.run_announced_change(
+            lambda: self._plan_registration(
+                replace(known, order=self._get_next_order_number()), fresh=True
+            ),
             self.register_kept_text,
         )
 
-    def update_record(self, entry: Entry, record: Record) -> Record:
+    def update_record(self, entry: CatalogueEntry, record: ShelfRecord) -> ShelfRecord:
         """Replace an entry's record; its file and its names stay."""
         with self.catalogue.open_transaction():
             self.write_record(record)
             row = self._to_new_entry(record)
             self.catalogue.write_entry(row, (), entry.id)
-            if not _has_same_index_row(Record.from_json(entry.record, self.folder), row):
+            if not _has_same_index_row(ShelfRecord.from_json(entry.record, self.folder), row):
                 self.update_index(None)
         return record
 
@@ -239,10 +243,10 @@ class ShelfWriter:
         """Write a note again if its facts beyond the text have changed; return whether they had."""
         with self.catalogue.open_transaction():
             if not file.endswith(paper_file.NOTE) or not (
-                entry := self.catalogue.find_by_file(file)
+                entry := self.catalogue.find_entry_by_file(file)
             ):
                 return False
-            record = Record.from_json(entry.record, self.folder)
+            record = ShelfRecord.from_json(entry.record, self.folder)
             path = Path(record.stored.path)
             with safe_files.disk_errors(path, "read"):
                 if not path.is_file():
@@ -256,55 +260,55 @@ class ShelfWriter:
             self.update_record(entry, record)
             return True
 
-    def record_attempts(self, file: str, attempts: Sequence[Attempt]) -> Record | None:
+    def record_attempts(self, file: str, attempts: Sequence[Attempt]) -> ShelfRecord | None:
         """Replace the attempts in a text's record; return None if the text is gone."""
         with self.catalogue.open_transaction():
-            if (entry := self.catalogue.find_by_file(file)) is None:
+            if (entry := self.catalogue.find_entry_by_file(file)) is None:
                 return None
-            record = Record.from_json(entry.record, self.folder)
+            record = ShelfRecord.from_json(entry.record, self.folder)
             stored = replace_unencodable(replace(record.stored, attempts=tuple(attempts)))
             return self.update_record(entry, replace(record, stored=stored))
 
     def annotate_text(self, file: str, tags: tuple[str, ...], note: str) -> None:
         """Replace the reader's tags and note of a text, unless the text is gone."""
         with self.catalogue.open_transaction():
-            if entry := self.catalogue.find_by_file(file):
-                record = Record.from_json(entry.record, self.folder)
+            if entry := self.catalogue.find_entry_by_file(file):
+                record = ShelfRecord.from_json(entry.record, self.folder)
                 paper = replace_unencodable(replace(record.stored.paper, tags=tags, note=note))
-                self.update_record(entry, record.replace_paper(paper))
+                self.update_record(entry, record.replace_metadata(paper))
                 self.refresh_note(file)
 
     # -- planning ----------------------------------------------------------------------------
 
-    def plan_filing(self, new: Record) -> FilingPlan:
+    def plan_filing(self, new: ShelfRecord) -> FilingPlan:
         """Return the change that filing *new* would make now."""
-        same = self.find_competing(new)
+        same = self.find_competing_entries(new)
         paper = self._merge_metadata(new.stored.paper, same, fresh=True)
         new = replace(
-            new.replace_paper(paper),
-            order=self._next_order(),
+            new.replace_metadata(paper),
+            order=self._get_next_order_number(),
             refused=_merge_rejected_texts(new, same),
         )
         there = [record for _, record in same if Path(record.stored.path).is_file()]
         best = max(there, key=lambda record: record.rank, default=None)
         if best is not None and best.rank > new.rank:
             return FilingPlan(
-                replace(best.replace_paper(paper), order=new.order), writes=False, same=same
+                replace(best.replace_metadata(paper), order=new.order), writes=False, same=same
             )
-        if best is not None and best.rank == new.rank < _TEXT and self._is_foreign(best):
+        if best is not None and best.rank == new.rank < _TEXT and self._is_foreign_file(best):
             return FilingPlan(
-                _replace_attempts(best.replace_paper(paper), new), writes=False, same=same
+                _replace_attempts(best.replace_metadata(paper), new), writes=False, same=same
             )
         if best is not None and best.stored.kind == new.stored.kind:
             name = best.file
         else:
             ours = {record.file for _, record in same if record.stored.kind != "rejected"}
-            name = self._choose_name(new, ours)
+            name = self._choose_file_name(new, ours)
         stored = replace(new.stored, path=str(self.folder / name))
         return FilingPlan(replace(new, stored=stored), writes=True, same=same)
 
-    def _plan_registration(self, found: Record, fresh: bool) -> FilingPlan:
-        same = self.find_competing(found)
+    def _plan_registration(self, found: ShelfRecord, fresh: bool) -> FilingPlan:
+        same = self.find_competing_entries(found)
         paper = self._merge_metadata(found.stored.paper, same, fresh)
         known = [
             record
@@ -314,21 +318,21 @@ class ShelfWriter:
         best = max([found, *known], key=lambda record: (record.rank, record is not found))
         order = max(found.order, *(record.order for _, record in same), 0)
         best = replace(
-            best.replace_paper(paper), order=order, refused=_merge_rejected_texts(found, same)
+            best.replace_metadata(paper), order=order, refused=_merge_rejected_texts(found, same)
         )
         return FilingPlan(best, writes=False, same=same)
 
     def find_entries(self, ids: Ids) -> Entries:
         """Return the entries of a paper, except entries with a contradicting identifier."""
-        found: list[tuple[Entry, Record]] = []
-        for entry in self.catalogue.find_by_names(ids.names()):
-            record = Record.from_json(entry.record, self.folder)
+        found: list[tuple[CatalogueEntry, ShelfRecord]] = []
+        for entry in self.catalogue.find_entries_by_names(ids.names()):
+            record = ShelfRecord.from_json(entry.record, self.folder)
             if not ids.clash(record.ids):
                 ids |= record.ids
                 found.append((entry, record))
         return tuple(found)
 
-    def find_competing(self, one: Record) -> Entries:
+    def find_competing_entries(self, one: ShelfRecord) -> Entries:
         """Return the entries of a paper that compete with *one* for the place on the shelf.
 
         These are the entries of its own version and abstracts. An abstract has no place beside a
@@ -350,20 +354,22 @@ class ShelfWriter:
             paper = add_identifiers_from(paper, record.stored.paper)
         return paper
 
-    def _choose_name(self, new: Record, ours: set[str]) -> str:
+    def _choose_file_name(self, new: ShelfRecord, ours: set[str]) -> str:
         ids, stored = new.ids, new.stored
         version = "" if is_only_preprint(stored.paper) else stored.version
-        stem = paper_file.build_stem(ids, stored.kind, version)
+        stem = paper_file.build_file_stem(ids, stored.kind, version)
         our_stems = {paper_file.strip_ending(file) for file in ours}
         for mark in ("", ids.key, " ".join(ids.names())):
-            name = paper_file.add_hash(stem, mark) if mark else stem
-            if name in our_stems or not any(map(self._is_taken, paper_file.list_forms(name))):
+            name = paper_file.append_short_hash(stem, mark) if mark else stem
+            if name in our_stems or not any(
+                map(self._is_name_taken, paper_file.list_form_names(name))
+            ):
                 return name + self.form
-        return paper_file.add_hash(stem, str(self._next_order())) + self.form
+        return paper_file.append_short_hash(stem, str(self._get_next_order_number())) + self.form
 
-    def _is_taken(self, name: str) -> bool:
+    def _is_name_taken(self, name: str) -> bool:
         """Return whether another paper, or a file that is not a paper, has this name."""
-        if self.catalogue.find_by_file(name) is not None:
+        if self.catalogue.find_entry_by_file(name) is not None:
             return True
         path = self.folder / name
         if not path.exists():
@@ -374,15 +380,15 @@ class ShelfWriter:
             text = path.read_text(encoding="utf-8", errors="replace")
             return not adoption.is_blank(text)
 
-    def _next_order(self) -> int:
-        return max(int(time.time() * 1e9), self.catalogue.get_highest_order() + 1)
+    def _get_next_order_number(self) -> int:
+        return max(int(time.time() * 1e9), self.catalogue.get_highest_order_number() + 1)
 
     # -- the catalogue and the index ---------------------------------------------------------
 
-    def enter_record(self, record: Record, same: Entries) -> None:
+    def catalogue_record(self, record: ShelfRecord, same: Entries) -> None:
         """Make *record* the only entry of its text, in place of *same*."""
         entries = {entry.id: entry for entry, _ in same}
-        there = self.catalogue.find_by_file(record.file)
+        there = self.catalogue.find_entry_by_file(record.file)
         if there is not None and there.file == record.file:
             entries[there.id] = there  # of another paper, whose file a person replaced by this one
         numbers = sorted(entries)
@@ -398,12 +404,12 @@ class ShelfWriter:
         if not (before and _has_same_index_row(before[0], row)):
             self.update_index(None if numbers else row.line)
 
-    def _to_new_entry(self, record: Record) -> NewEntry:
+    def _to_new_entry(self, record: ShelfRecord) -> NewCatalogueEntry:
         stored = record.stored
         path = Path(stored.path)
         with safe_files.disk_errors(path, "read"):
             status = path.stat()
-        return NewEntry(
+        return NewCatalogueEntry(
             file=record.file,
             kind=stored.kind,
             version=stored.version,
@@ -422,10 +428,10 @@ class ShelfWriter:
         if self._index_waits:
             return
         catalogue = self.catalogue
-        whole = self.index.get_fingerprint() == catalogue.get_fact("index_state")
+        whole = self.index.describe_file_state() == catalogue.get_fact("index_state")
         if whole and added is not None:
             self.index.append_row(added)
-            catalogue.set_fact("index_state", self.index.get_fingerprint())
+            catalogue.set_fact("index_state", self.index.describe_file_state())
         elif whole:
             catalogue.set_fact("index_late", "1")
         # Writing 100,000 rows takes a second: on a large shelf, changes are gathered so that this
@@ -439,13 +445,13 @@ class ShelfWriter:
         began = time.monotonic()
         self.index.write_rows(self.catalogue.read_index_rows())
         self._rewrite_at = time.monotonic() + 20 * (time.monotonic() - began)
-        self.catalogue.set_fact("index_state", self.index.get_fingerprint())
+        self.catalogue.set_fact("index_state", self.index.describe_file_state())
         self.catalogue.set_fact("index_late", "")
 
     def repair_index(self) -> None:
         """Write ``index.csv`` again if it is damaged, edited or out of date."""
         catalogue = self.catalogue
-        if self.index.get_fingerprint() == catalogue.get_fact(
+        if self.index.describe_file_state() == catalogue.get_fact(
             "index_state"
         ) and not catalogue.get_fact("index_late"):
             return
@@ -453,8 +459,8 @@ class ShelfWriter:
             self.rewrite_index()
 
     @contextlib.contextmanager
-    def suspend_index(self) -> Iterator[None]:
-        """Leave ``index.csv`` unchanged inside, while the catalogue is filled."""
+    def suspend_index_updates(self) -> Iterator[None]:
+        """Leave ``index.csv`` unchanged within the block, while the catalogue is filled."""
         self._index_waits = True
         try:
             yield
@@ -463,35 +469,35 @@ class ShelfWriter:
 
     # -- files -------------------------------------------------------------------------------
 
-    def read_text(self, record: Record) -> str:
+    def read_text(self, record: ShelfRecord) -> str:
         """Return the text of a stored paper's file."""
         return self.read_bytes(record).decode("utf-8", "replace")
 
-    def read_bytes(self, record: Record) -> bytes:
+    def read_bytes(self, record: ShelfRecord) -> bytes:
         """Return the bytes of a stored paper's file, as plain text."""
         path = Path(record.stored.path)
         with safe_files.disk_errors(path, "read"):
             return read_text_file(path, record.stored)
 
-    def _is_foreign(self, record: Record) -> bool:
+    def _is_foreign_file(self, record: ShelfRecord) -> bool:
         """Return whether a record's file was written by another program or a person."""
         there = record.stored.via == ADOPTED and Path(record.stored.path).is_file()
         return there and adoption.is_foreign_text(self.read_text(record))
 
-    def read_raw_answer(self, record: Record) -> RawAnswer | None:
+    def read_raw_answer(self, record: ShelfRecord) -> RawAnswer | None:
         """Return what the site sent, and whether the file is made of it; None if not kept."""
-        if (fetched := self.read_fetched(record)) is None:
+        if (fetched := self.read_fetched_answer(record)) is None:
             return None
         ours = compute_sha256(self.read_bytes(record)) == record.written
         return RawAnswer(fetched, record.extractor, ours)
 
-    def read_fetched(self, record: Record) -> Fetched | None:
+    def read_fetched_answer(self, record: ShelfRecord) -> Fetched | None:
         """Return the answer of the site from the kept bytes; None if they were not kept."""
         with safe_files.disk_errors(self.raw, "read"):
             path = self.find_raw_file(record)
             body = bodies.unpack_body(path.read_bytes()) if path else None
         if body is None and record.media == "pdf":
-            body = self.pdfs.read_own_file(record.stored)
+            body = self.pdfs.read_user_pdf(record.stored)
         if body is None:
             return None
         stored = record.stored
@@ -510,7 +516,7 @@ class ShelfWriter:
         """Return the path of a text file's record."""
         return self.records / f"{paper_file.strip_ending(file)}.json"
 
-    def write_record(self, record: Record) -> None:
+    def write_record(self, record: ShelfRecord) -> None:
         """Write the record, unless the same bytes are on the disk."""
         path, data = self.get_record_path(record.file), record.to_json().encode()
         with contextlib.suppress(OSError):
@@ -519,12 +525,12 @@ class ShelfWriter:
         self.create_folders()
         safe_files.write_file(path, data)
 
-    def read_record(self, file: str) -> Record | None:
+    def read_record(self, file: str) -> ShelfRecord | None:
         """Read a text file's record from the disk; return None if it cannot be used."""
         path = self.get_record_path(file)
         try:
             text = path.read_text(encoding="utf-8")
-            record = Record.from_json(text, self.folder)
+            record = ShelfRecord.from_json(text, self.folder)
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
@@ -537,35 +543,38 @@ class ShelfWriter:
             replace_unencodable(record) if "\\ud" in text else record
         )  # a surrogate, as JSON spells it
 
-    def _is_other_form(self, record: Record, file: str) -> bool:
+    def _is_other_form(self, record: ShelfRecord, file: str) -> bool:
         """Return whether *file* is the other form of a record whose own file is gone."""
-        return file in paper_file.list_forms(record.file) and not Path(record.stored.path).exists()
+        return (
+            file in paper_file.list_form_names(record.file)
+            and not Path(record.stored.path).exists()
+        )
 
-    def _announce_removal(self, old: Record) -> None:
+    def _announce_removal(self, old: ShelfRecord) -> None:
         """Mark a superseded file for deletion after the change is committed.
 
         A foreign or a rejected file stays on the disk, without an entry.
         """
-        keep = old.stored.kind == "rejected" or self._is_foreign(old)
+        keep = old.stored.kind == "rejected" or self._is_foreign_file(old)
         self.catalogue.announce_change(old.file, "forget" if keep else "remove", time.time())
 
 
-def _replace_header(record: Record, data: bytes) -> bytes:
+def _replace_header(record: ShelfRecord, data: bytes) -> bytes:
     """Return a file of ours with the header of its record; a foreign file as it is."""
-    found = paper_file.parse_file(data.decode("utf-8", "replace"))
+    found = paper_file.parse_paper_file(data.decode("utf-8", "replace"))
     if found is None or record.stored.via == ADOPTED:
         return data
     return paper_file.add_header(record.stored, found.body).encode("utf-8", "replace")
 
 
-def _replace_attempts(there: Record, new: Record) -> Record:
+def _replace_attempts(there: ShelfRecord, new: ShelfRecord) -> ShelfRecord:
     """Return the record of a foreign abstract with the new attempts to get its full text."""
     tried, at = new.stored.attempts, new.stored.saved_at
     stored = replace(there.stored, attempts=tried, saved_at=at)
     return replace(there, stored=stored, order=new.order)
 
 
-def add_checksum(record: Record, data: bytes) -> Record:
+def add_checksum(record: ShelfRecord, data: bytes) -> ShelfRecord:
     """Return the record with the checksum and the sections of its file."""
     parts = build_sections(data.decode("utf-8", "replace"), record.stored)
     return replace(
@@ -573,13 +582,13 @@ def add_checksum(record: Record, data: bytes) -> Record:
     )
 
 
-def _merge_rejected_texts(record: Record, same: Entries) -> tuple[tuple[str, str], ...]:
+def _merge_rejected_texts(record: ShelfRecord, same: Entries) -> tuple[tuple[str, str], ...]:
     """Return the texts of a paper that a person rejected, from all of its entries."""
     every = (one for known in (*(known for _, known in same), record) for one in known.refused)
     return tuple(dict(every).items())
 
 
-def _has_same_index_row(before: Record, row: NewEntry) -> bool:
+def _has_same_index_row(before: ShelfRecord, row: NewCatalogueEntry) -> bool:
     """Return whether an entry's row in ``index.csv`` and its position stay the same."""
     return before.order == row.filed and to_index_row(before) == row.line
 
@@ -594,8 +603,8 @@ def _is_newly_retracted(plan: FilingPlan) -> bool:
 
 
 def file_papers_together(
-    writer: ShelfWriter, new: Sequence[Record], render: Render
-) -> list[Record]:
+    writer: ShelfWriter, new: Sequence[ShelfRecord], render: Render
+) -> list[ShelfRecord]:
     """Put many papers on the shelf; return the record kept of each, in their order.
 
     A paper that is on the shelf already, or needs the file of another one, is filed by itself.
@@ -605,7 +614,7 @@ def file_papers_together(
         planned = _plan_new_papers(writer, new)
         for file in planned:
             catalogue.announce_change(file, "register", time.time())
-    filed: dict[int, Record] = {}
+    filed: dict[int, ShelfRecord] = {}
     with catalogue.open_transaction():
         current = _plan_new_papers(writer, new)
         files: list[tuple[Path, bytes]] = []
@@ -620,15 +629,17 @@ def file_papers_together(
         writer.create_folders()
         safe_files.write_files(files)
         for record in filed.values():
-            writer.enter_record(record, ())
+            writer.catalogue_record(record, ())
         for file in planned:
             catalogue.clear_announcement(file, "" if file in current else "register")
     return [filed.get(number) or writer.file_paper(one, render) for number, one in enumerate(new)]
 
 
-def _plan_new_papers(writer: ShelfWriter, new: Sequence[Record]) -> dict[str, tuple[int, Record]]:
+def _plan_new_papers(
+    writer: ShelfWriter, new: Sequence[ShelfRecord]
+) -> dict[str, tuple[int, ShelfRecord]]:
     """Return the papers that replace nothing, by file, with their positions in the list."""
-    found: dict[str, tuple[int, Record]] = {}
+    found: dict[str, tuple[int, ShelfRecord]] = {}
     names: set[str] = set()
     for number, one in enumerate(new):
         plan = writer.plan_filing(one)

@@ -20,8 +20,8 @@ from ..readers import JUDGE_VERSION
 from ..system import safe_files
 from ..system.plain_text import clean_text, one_line
 from . import paper_file
-from .catalogue import CatalogueBroken, repair_and_retry
-from .record import Record, compute_sha256
+from .catalogue import CatalogueDamaged, repair_and_retry
+from .record import ShelfRecord, compute_sha256
 from .shelf_writer import FilingPlan, ShelfWriter
 
 log = logging.getLogger(__name__)
@@ -30,10 +30,10 @@ _TOGETHER = 100
 _JUDGED = "judged by"
 
 
-def describe_unjudged(texts: int) -> str:
+def describe_unjudged_texts(texts: int) -> str:
     """Return a sentence with the number of texts that the present judges have not judged.
 
-    >>> describe_unjudged(1), describe_unjudged(1200)
+    >>> describe_unjudged_texts(1), describe_unjudged_texts(1200)
     ('1 text was not seen by the present judges', '1,200 texts were not seen by the present judges')
     """
     noun = "1 text was" if texts == 1 else f"{texts:,} texts were"
@@ -56,7 +56,7 @@ class Verdicts:
         self,
         writer: ShelfWriter,
         survey: Callable[[], bool],
-        repair_catalogue: Callable[[CatalogueBroken], None],
+        repair_catalogue: Callable[[CatalogueDamaged], None],
     ) -> None:
         self._writer = writer
         self._catalogue = writer.catalogue
@@ -64,16 +64,16 @@ class Verdicts:
         self.repair_catalogue = repair_catalogue
 
     @repair_and_retry
-    def list_files(self, *kinds: str) -> list[str]:
+    def list_text_files(self, *kinds: str) -> list[str]:
         """Return the names of the files of these kinds, the oldest first."""
         return self._catalogue.list_files(kinds) if self._survey() else []
 
     @repair_and_retry
-    def count_unjudged(self) -> int:
+    def count_unjudged_texts(self) -> int:
         """Return how many texts the present judges have not judged, without manual decisions."""
         if not self._survey() or self._catalogue.get_fact(_JUDGED) == str(JUDGE_VERSION):
             return 0
-        if found := self._catalogue.count_unjudged(JUDGE_VERSION):
+        if found := self._catalogue.count_unjudged_texts(JUDGE_VERSION):
             return found
         try:  # whatever comes is judged as it comes: nobody need look through all again
             self._catalogue.set_fact(_JUDGED, str(JUDGE_VERSION))
@@ -92,7 +92,7 @@ class Verdicts:
         StoreFailed
             The disk refused; nothing has changed.
         """
-        return self._update_text(changed).stored
+        return self._store_verdict(changed).stored
 
     @repair_and_retry
     def set_verdicts(self, many: Iterable[StoredPaper]) -> None:
@@ -102,18 +102,18 @@ class Verdicts:
         """
         several = iter(many)
         while batch := list(itertools.islice(several, _TOGETHER)):
-            self._update_batch(batch)
+            self._store_verdict_batch(batch)
 
     @repair_and_retry
     def reject_text(self, changed: StoredPaper) -> StoredPaper:
         """Store a rejection by a person, and reject the same text from now on."""
-        digest = _compute_digest(self._writer.read_text(Record(changed)))
-        return self._update_text(changed, refusing=(digest, changed.evidence)).stored
+        digest = _hash_text_body(self._writer.read_text(ShelfRecord(changed)))
+        return self._store_verdict(changed, refusing=(digest, changed.evidence)).stored
 
     @repair_and_retry
     def clear_rejections(self, changed: StoredPaper) -> StoredPaper:
         """Store a verdict, and delete all rejections of the paper's texts by a person."""
-        done = self._update_text(changed, forgiving=True)
+        done = self._store_verdict(changed, forgiving=True)
         with self._catalogue.open_transaction():
             for entry, record in self._writer.find_entries(done.ids):
                 if record.refused:  # the entry of another version remembers, too
@@ -122,11 +122,11 @@ class Verdicts:
 
     @repair_and_retry
     def find_rejection_reason(self, ids: Ids, document: Document) -> str:
-        """Return the reason why a person rejected exactly this text; "" if nobody did."""
+        """Return the reason why a person rejected exactly this text; "" without a rejection."""
         if not self._catalogue.exists():
             return ""
         known = dict(one for _, record in self._writer.find_entries(ids) for one in record.refused)
-        return known.get(_compute_digest(clean_text(document.markdown)), "") if known else ""
+        return known.get(_hash_text_body(clean_text(document.markdown)), "") if known else ""
 
     @repair_and_retry
     def has_rejections(self, stored: StoredPaper) -> bool:
@@ -134,7 +134,7 @@ class Verdicts:
         return any(record.refused for _, record in self._writer.find_entries(stored.paper.ids))
 
     @repair_and_retry
-    def list_versions(self, ids: Ids) -> list[StoredPaper]:
+    def list_text_versions(self, ids: Ids) -> list[StoredPaper]:
         """Return every catalogued text of a paper."""
         if not self._survey():
             return []
@@ -142,17 +142,17 @@ class Verdicts:
 
     def find_manual_decision(self, stored: StoredPaper) -> StoredPaper | None:
         """Return the text that a person decided about: this one, else another version."""
-        by_hand = [one for one in self.list_versions(stored.paper.ids) if one.by_hand]
+        by_hand = [one for one in self.list_text_versions(stored.paper.ids) if one.by_hand]
         return next((one for one in by_hand if one.path == stored.path), (*by_hand, None)[0])
 
-    def _update_text(
+    def _store_verdict(
         self,
         changed: StoredPaper,
         *,
         refusing: tuple[str, str] | None = None,
         forgiving: bool = False,
-    ) -> Record:
-        def plan() -> FilingPlan:
+    ) -> ShelfRecord:
+        def plan_change() -> FilingPlan:
             planned = self._plan_update(changed)
             if planned is None:
                 msg = f"{Path(changed.path).name} was deleted or changed meanwhile."
@@ -161,23 +161,23 @@ class Verdicts:
             after = (*before, refusing) if refusing else before
             return replace(planned, record=replace(planned.record, refused=after))
 
-        return self._writer.run_announced(plan, self._writer.rewrite_header)
+        return self._writer.run_announced_change(plan_change, self._writer.rewrite_header)
 
     def _plan_update(self, changed: StoredPaper) -> FilingPlan | None:
         """Return the planned change of an entry; None if its file was deleted or changed meanwhile.
 
         A file that a hand has just changed is judged anew before anything is said of it.
         """
-        entry = self._catalogue.find_by_file(Path(changed.path).name)
+        entry = self._catalogue.find_entry_by_file(Path(changed.path).name)
         if entry is None or safe_files.read_file_stamp(Path(changed.path)) != (
             entry.size,
             entry.mtime_ns,
         ):
             return None
-        known = Record.from_json(entry.record, self._writer.folder)
+        known = ShelfRecord.from_json(entry.record, self._writer.folder)
         return FilingPlan(_replace_verdict(known, changed), writes=False, same=((entry, known),))
 
-    def _update_batch(self, batch: Sequence[StoredPaper]) -> None:
+    def _store_verdict_batch(self, batch: Sequence[StoredPaper]) -> None:
         writer, catalogue = self._writer, self._catalogue
         with catalogue.open_transaction():
             for changed in batch:
@@ -188,12 +188,12 @@ class Verdicts:
             written = [(writer.get_record_path(r.file), r.to_json().encode()) for r in records]
             safe_files.write_files(written)
             for plan in plans:
-                writer.enter_record(plan.record, plan.same)
+                writer.catalogue_record(plan.record, plan.same)
             for changed in batch:
                 catalogue.clear_announcement(Path(changed.path).name, "register")
 
 
-def _replace_verdict(known: Record, changed: StoredPaper) -> Record:
+def _replace_verdict(known: ShelfRecord, changed: StoredPaper) -> ShelfRecord:
     stored = replace(
         known.stored,
         kind=changed.kind,
@@ -204,6 +204,6 @@ def _replace_verdict(known: Record, changed: StoredPaper) -> Record:
     return replace(known, stored=stored)
 
 
-def _compute_digest(text: str) -> str:
+def _hash_text_body(text: str) -> str:
     """Return the checksum of a text without its header."""
-    return compute_sha256(paper_file.get_body(text).strip("\n").encode("utf-8", "replace"))
+    return compute_sha256(paper_file.strip_header(text).strip("\n").encode("utf-8", "replace"))

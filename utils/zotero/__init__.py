@@ -19,7 +19,7 @@ from typing import Any
 
 from ..command_line import command_line
 from ..errors import BadRequest, NothingFound
-from ..lists.pasted import Entry
+from ..lists.pasted import ListEntry
 from ..model.job import Harvested
 from ..model.paper import Paper
 from ..settings import Settings
@@ -76,7 +76,7 @@ def fetch_papers(
     return [item_to_paper(item) for item in fetch_items(settings, collection, database)]
 
 
-def read_collection_as_entries(settings: Settings, name: str) -> list[Entry]:
+def read_collection_as_entries(settings: Settings, name: str) -> list[ListEntry]:
     """Return the papers of ``zotero:NAME`` as list entries; an empty name means all papers."""
     return items_to_entries(fetch_items(settings, name.strip()))
 

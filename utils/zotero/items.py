@@ -16,7 +16,7 @@ from typing import Any
 
 from ..citations.items import strip_markup, to_csl_item
 from ..lists.described import parsed_paper_to_entry
-from ..lists.pasted import Entry, collect_field_ids
+from ..lists.pasted import ListEntry, collect_field_ids
 from ..model.identifiers import IdName
 from ..model.paper import Author, Paper
 from ..system.plain_text import one_line
@@ -66,12 +66,12 @@ def item_to_paper(item: Item) -> Paper:
     return paper
 
 
-def items_to_entries(items: Iterable[Item]) -> list[Entry]:
+def items_to_entries(items: Iterable[Item]) -> list[ListEntry]:
     """Return the papers among Zotero items as list entries."""
     return [_item_to_entry(item) for item in items if is_paper_item(item)]
 
 
-def _item_to_entry(item: Item) -> Entry:
+def _item_to_entry(item: Item) -> ListEntry:
     paper = item_to_paper(item)
     entry = parsed_paper_to_entry(paper, f"Zotero item {_get_field_text(item, 'key')}")
     return entry._replace(record=paper, key=_get_citation_key(item))

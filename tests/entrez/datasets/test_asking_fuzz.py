@@ -8,7 +8,7 @@ import pytest
 from sqlglot import exp
 
 from tests.entrez.datasets.test_sql_safety import attempted
-from utils.entrez.datasets.sql_query import ResultPage
+from utils.entrez.datasets.sql_query import SqlResultPage
 
 pytestmark = pytest.mark.slow
 
@@ -173,7 +173,7 @@ class Writer:
 def test_random_statements_are_answered_or_refused(genes: Path, seed: int) -> None:
     writer = Writer(seed)
     told = [attempted(genes, writer.statement()) for _ in range(100)]
-    answered = sum(isinstance(one, ResultPage) for one in told)
+    answered = sum(isinstance(one, SqlResultPage) for one in told)
     assert 20 < answered < 95  # both ways are gone
 
 

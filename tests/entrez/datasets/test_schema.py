@@ -10,7 +10,7 @@ import pytest
 from tests.entrez.datasets import pages
 from tests.entrez.datasets.small_datasets import dataset, written
 from utils.entrez.datasets.building import build_dataset
-from utils.entrez.datasets.schema import Column, read_schema
+from utils.entrez.datasets.schema import ColumnInfo, read_schema
 from utils.entrez.datasets.trees import RawRecordPage
 from utils.errors import StoreFailed
 
@@ -20,8 +20,11 @@ def test_tables_columns_and_relations_are_those_of_the_file(genes: Path) -> None
     assert [(table.name, table.rows) for table in told.tables] == [
         *(("gene", 40), ("gene_alias", 120), ("gene_location", 40))
     ]
-    assert told.tables[0].columns[:2] == (Column("uid", "TEXT", key=True), Column("name", "TEXT"))
-    assert told.tables[1].columns[1] == Column("gene_uid", "TEXT", refers_to="gene.uid")
+    assert told.tables[0].columns[:2] == (
+        ColumnInfo("uid", "TEXT", key=True),
+        ColumnInfo("name", "TEXT"),
+    )
+    assert told.tables[1].columns[1] == ColumnInfo("gene_uid", "TEXT", refers_to="gene.uid")
     assert told.relations == (
         "gene_alias.gene_uid -> gene.uid",
         "gene_location.gene_uid -> gene.uid",

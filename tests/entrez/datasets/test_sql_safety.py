@@ -9,7 +9,7 @@ import pytest
 
 from tests.entrez.datasets.endless_statements import BOUNDED
 from tests.entrez.datasets.hostile_statements import REFUSED
-from utils.entrez.datasets.sql_query import MAX_CHARS, MAX_ROWS, ResultPage, run_query
+from utils.entrez.datasets.sql_query import MAX_CHARS, MAX_ROWS, SqlResultPage, run_query
 from utils.errors import BadRequest
 
 SECONDS = 0.25  # each may take this long; the last test gives the usual two
@@ -20,11 +20,11 @@ def digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def attempted(genes: Path, sql: str, seconds: float = SECONDS) -> ResultPage | BadRequest:
+def attempted(genes: Path, sql: str, seconds: float = SECONDS) -> SqlResultPage | BadRequest:
     """What becomes of *sql*: rows within the bounds or a refusal, soon, and nothing written."""
     before, beside = digest(genes), set(genes.parent.iterdir())
     began = time.monotonic()
-    told: ResultPage | BadRequest
+    told: SqlResultPage | BadRequest
     try:
         told = run_query(genes, sql, seconds=seconds)
     except BadRequest as refused:

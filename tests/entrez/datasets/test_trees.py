@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from utils.entrez.datasets.trees import OWN_TEXT, RawRecordPage, find_uid, iterate_records
+from utils.entrez.datasets.trees import OWN_TEXT, RawRecordPage, find_record_uid, iterate_records
 
 
 def read(form, body):
@@ -79,7 +79,7 @@ def test_texts_that_hold_xml(text, value):
     ],
 )
 def test_what_names_a_record(fields, uid):
-    assert find_uid(fields) == uid
+    assert find_record_uid(fields) == uid
 
 
 def test_records_that_are_not_there():

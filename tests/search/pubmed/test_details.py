@@ -11,9 +11,9 @@ from utils.readers.pubmed_articles import split_xml_records
 from utils.search.pubmed.details import (
     LEVELS,
     fetch_details,
+    format_pubmed_author,
     parse_pmid,
-    to_row,
-    to_short_name,
+    to_detail_row,
 )
 
 UNKNOWN = "39999999"
@@ -30,7 +30,7 @@ def test_records_come_in_the_order_asked_for_and_the_unknown_are_named(library, 
     assert list(found.records) == known
     assert found.not_found == (UNKNOWN,)
     assert not found.failed
-    shown = to_row(found.records[known[0]], level, mesh=True, grants=True)
+    shown = to_detail_row(found.records[known[0]], level, mesh=True, grants=True)
     assert shown["title"]
 
 
@@ -112,16 +112,16 @@ def test_the_same_paper_twice_is_asked_for_once(library, known):
 def test_parts_of_a_whole_record(library, world):
     record = world.paper("pmc_cloud")
     xml = library.pubmed.details([record.pmid]).records[record.pmid]
-    whole = to_row(xml, "abstract_plus", mesh=True, grants=True)
+    whole = to_detail_row(xml, "abstract_plus", mesh=True, grants=True)
     assert whole["journal_info"]["publication_date"] == {
         "year": 2025, "month": "Feb", "day": None, "medline_date": "2025 Feb",
     }  # fmt: skip
     assert whole["authors"][0]["last_name"] == record.authors[0][0]
     assert whole["authors"][-1]["collective_name"] == record.collective
     assert whole["mesh_terms"][0]["descriptor_name"] == record.mesh[0]
-    bare = to_row(xml, "abstract_plus", mesh=False, grants=False)
+    bare = to_detail_row(xml, "abstract_plus", mesh=False, grants=False)
     assert not {"mesh_terms", "grant_list"} & set(bare)
-    cited = to_row(xml, "citation_data", mesh=False, grants=True)
+    cited = to_detail_row(xml, "citation_data", mesh=False, grants=True)
     assert cited["authors"][0] == "Sørensen Å"
     assert "grant_list" not in cited
 
@@ -130,7 +130,7 @@ def test_a_retracted_paper_says_so(library, world):
     pmid = world.paper("retracted").pmid
     xml = library.pubmed.details([pmid]).records[pmid]
     for level in ("abstract_plus", "citation_data"):
-        assert to_row(xml, level, mesh=False, grants=False)["retracted"] is True
+        assert to_detail_row(xml, level, mesh=False, grants=False)["retracted"] is True
 
 
 def test_one_paper(library, world):
@@ -149,9 +149,9 @@ def test_without_an_address_nobody_is_asked(settings, world):
 
 
 def test_names_as_pubmed_lists_them():
-    assert to_short_name(Author("Doe", "Jane A")) == "Doe JA"
-    assert to_short_name(Author("Doe", "Jane", "J", "Jr")) == "Doe J Jr"
-    assert to_short_name(Author(collective="The Group")) == "The Group"
+    assert format_pubmed_author(Author("Doe", "Jane A")) == "Doe JA"
+    assert format_pubmed_author(Author("Doe", "Jane", "J", "Jr")) == "Doe J Jr"
+    assert format_pubmed_author(Author(collective="The Group")) == "The Group"
 
 
 def test_pmids_in_every_spelling():
@@ -169,10 +169,10 @@ def test_real_answers_are_read_at_every_level(shared):
     kinds = {record.partition(">")[0] for record in records.values()}
     assert kinds == {"<PubmedArticle", "<PubmedBookArticle"}
     for pmid, record in records.items():
-        whole = to_row(record, "abstract_plus", mesh=True, grants=True)
+        whole = to_detail_row(record, "abstract_plus", mesh=True, grants=True)
         assert whole["title"], pmid
         assert whole["journal_info"]["publication_date"]["year"], pmid
-        cited = to_row(record, "citation_data", mesh=True, grants=True)
+        cited = to_detail_row(record, "citation_data", mesh=True, grants=True)
         assert cited["author_count"] == whole["author_count"]
         assert cited["mesh_terms"] == whole["mesh_terms"]
         json.dumps([whole, cited])

@@ -6,7 +6,7 @@ from tests.world import kinship, openalex, semantic_scholar
 from utils import Library
 from utils.errors import BadRequest, NotFound, Unreachable
 from utils.search.pubmed import relationships
-from utils.search.pubmed.relationships import Related, Relations
+from utils.search.pubmed.relationships import RelatedPaper, RelatedPapers
 
 
 @pytest.fixture
@@ -64,8 +64,8 @@ def test_a_list_is_paged_to_its_end_and_every_page_is_of_the_same_one(library, p
 
 
 def test_where_a_site_shows_no_more_it_is_said():
-    rows = tuple(Related(str(number)) for number in range(200))
-    page = relationships._cut_page(Relations(rows, 5_000, "", "OpenAlex"), 190, 20)
+    rows = tuple(RelatedPaper(str(number)) for number in range(200))
+    page = relationships._cut_related_page(RelatedPapers(rows, 5_000, "", "OpenAlex"), 190, 20)
     assert (len(page.articles), page.next_start) == (10, None)
     assert page.warnings == ("OpenAlex shows the first 200 of 5,000; e_link_url leads there.",)
 
@@ -88,7 +88,9 @@ def test_when_europe_pmc_is_down_ncbis_list_stands_and_it_is_said(library, world
 
 def test_one_more_who_keeps_lists_is_one_line(library, world, pmid, monkeypatch):
     def of_friends(asked, kind, most, web):
-        return Relations((Related("41000002", title="A friend"),) * 99, 99, "https://friends")
+        return RelatedPapers(
+            (RelatedPaper("41000002", title="A friend"),) * 99, 99, "https://friends"
+        )
 
     monkeypatch.setitem(relationships._LISTS, "Friends", of_friends)
     found = library.pubmed.related(pmid, "pubmed_citedin", 50)

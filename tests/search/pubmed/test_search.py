@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utils.errors import BadRequest
-from utils.search.pubmed.search import DATE_TYPES, build_ligand_receptor_query, check_query
+from utils.search.pubmed.search import DATE_TYPES, build_ligand_receptor_query, normalize_query
 from utils.sources import Query
 from utils.sources.pubmed import add_date_range
 
@@ -36,7 +36,7 @@ BAD = {
 @pytest.mark.parametrize("query", BAD.values(), ids=BAD.keys())
 def test_a_bad_question_is_refused_in_one_sentence_with_a_way_out(query):
     with pytest.raises(BadRequest) as refused:
-        check_query(query)
+        normalize_query(query)
     assert refused.value.message
     assert refused.value.hint
     assert refused.value.exit_code == 2
@@ -48,11 +48,11 @@ def test_a_bad_question_is_refused_in_one_sentence_with_a_way_out(query):
     ["CXCL12[ti] AND (a OR b)", '"odd ) phrase" AND a', "10.1002/(SICI)1097[doi]", "a :) b ("][:3],
 )
 def test_a_good_question_passes(text):
-    assert check_query(Query(text)).text == text
+    assert normalize_query(Query(text)).text == text
 
 
 def test_line_breaks_and_tabs_are_blanks():
-    asked = check_query(Query("a\r\n\tb", publication_types=(' "Review"\n',)))
+    asked = normalize_query(Query("a\r\n\tb", publication_types=(' "Review"\n',)))
     assert asked.text.split() == ["a", "b"]
     assert asked.text.isprintable()
     assert asked.publication_types == ("Review",)
@@ -60,12 +60,12 @@ def test_line_breaks_and_tabs_are_blanks():
 
 def test_where_a_control_character_stands_is_said():
     with pytest.raises(BadRequest, match=r"Character 3 of the query is U\+009B"):
-        check_query(Query("ab\x9bc"))
+        normalize_query(Query("ab\x9bc"))
 
 
 def test_dates_of_one_year_are_a_whole_year():
-    check_query(Query("a", min_date="2020", max_date="2020"))
-    check_query(Query("a", min_date="2020/12/31", max_date="2020"))
+    normalize_query(Query("a", min_date="2020", max_date="2020"))
+    normalize_query(Query("a", min_date="2020/12/31", max_date="2020"))
 
 
 days = st.dates(date(1850, 1, 1), date(2099, 12, 31)).flatmap(
@@ -76,18 +76,18 @@ days = st.dates(date(1850, 1, 1), date(2099, 12, 31)).flatmap(
 @given(days, st.sampled_from(DATE_TYPES))
 def test_a_range_may_be_open_at_either_end(day, kind):
     """PubMed ignores a date that comes alone: both are always sent."""
-    since = check_query(Query("moss[ti]", min_date=day, date_type=kind))
-    until = check_query(Query("moss[ti]", max_date=day, date_type=kind))
+    since = normalize_query(Query("moss[ti]", min_date=day, date_type=kind))
+    until = normalize_query(Query("moss[ti]", max_date=day, date_type=kind))
     assert (since.min_date, since.max_date) == (day, "3000")
     assert (until.min_date, until.max_date) == ("1800", day)
     assert add_date_range("moss[ti]", since) == f"moss[ti] AND {day}:3000[{kind}]"
 
 
 def test_a_translation_that_names_the_range_is_left_as_it_is():
-    asked = check_query(Query("a", min_date="2020"))
+    asked = normalize_query(Query("a", min_date="2020"))
     said = "a[All Fields] AND 2020/01/01:3000/12/31[Date - Publication]"
     assert add_date_range(said, asked) == said
-    assert add_date_range("a[ti]", check_query(Query("a[ti]"))) == "a[ti]"
+    assert add_date_range("a[ti]", normalize_query(Query("a[ti]"))) == "a[ti]"
 
 
 @pytest.mark.parametrize("kind", DATE_TYPES)

@@ -9,7 +9,7 @@ import pytest
 from tests.world import World
 from utils import Library
 from utils.errors import BadRequest, Unreachable
-from utils.search.pubmed.search import _find_cut, count_by_filter, find_every_pmid
+from utils.search.pubmed.search import _find_split_day, count_by_filter, find_every_pmid
 from utils.sources import Query
 
 
@@ -199,4 +199,4 @@ def test_every_cut_makes_two_parts():
         for days in (1, 2, 400, 40_000):
             last = min(first + timedelta(days=days), date(2100, 12, 31))
             for share in (1e-9, 0.1, 0.5):
-                assert first <= _find_cut(first, last, share) < last
+                assert first <= _find_split_day(first, last, share) < last

@@ -20,9 +20,9 @@ from ...system.plain_text import one_line, shorten
 
 if TYPE_CHECKING:
     from .export import ExportedFile
-    from .listing import Dataset
-    from .schema import Schema
-    from .sql_query import ResultPage
+    from .listing import DatasetInfo
+    from .schema import DatasetSchema
+    from .sql_query import SqlResultPage
     from .tables import StagingNotes
     from .trees import PageForm, RawRecordPage
 
@@ -34,7 +34,7 @@ _EXPORT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.(csv|parquet)")
 
 
 class PageSource(Protocol):
-    """An iterable of pages, with notes about the pages; see `...entrez.paging.Pages`.
+    """An iterable of pages of records, with the warnings about these pages.
 
     ``not_found`` and ``warnings`` are complete when the last page has come.
     """
@@ -71,7 +71,7 @@ class StagedDataset:
 
 @reject_wrong_options()
 class Datasets:
-    """The datasets of a shelf.
+    """The datasets of a shelf: large results that are queried in SQL.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class Datasets:
             built.size, expires,
         )  # fmt: skip
 
-    def schema(self, dataset: str) -> Schema:
+    def schema(self, dataset: str) -> DatasetSchema:
         """Return tables, columns, relations and example statements; see `.schema.read_schema`."""
         from .schema import read_schema
 
@@ -139,7 +139,7 @@ class Datasets:
         max_results: int = 100,
         max_chars: int = 20_000,
         seconds: float = 2.0,
-    ) -> ResultPage:
+    ) -> SqlResultPage:
         """Return one page of rows of a read-only statement; see `.sql_query.run_query`."""
         from .sql_query import run_query
 
@@ -151,11 +151,11 @@ class Datasets:
             seconds=seconds,
         )
 
-    def list(self) -> ResultList[Dataset]:
+    def list(self) -> ResultList[DatasetInfo]:
         """Return every dataset, last used first."""
-        from .listing import Dataset, list_datasets
+        from .listing import DatasetInfo, list_datasets
 
-        columns = tuple(one.name for one in fields(Dataset))
+        columns = tuple(one.name for one in fields(DatasetInfo))
         return ResultList(list_datasets(self.folder), columns, asdict)
 
     @accept_former_options(target="output")
@@ -175,14 +175,12 @@ class Datasets:
 
         if isinstance(output, Path):
             return export_rows(
-                self._find_dataset_file(dataset), sql, output, _choose_export_format(output)
+                self._find_dataset_file(dataset), sql, output, _get_export_format(output)
             )
         path = self._build_export_path(output)
         safe_files.delete_stale_temporary_files(self.exports)
         draft = safe_files.build_part_path(path)
-        made = export_rows(
-            self._find_dataset_file(dataset), sql, draft, _choose_export_format(path)
-        )
+        made = export_rows(self._find_dataset_file(dataset), sql, draft, _get_export_format(path))
         _move_draft_into_place(draft, path)
         return replace(made, file=path)
 
@@ -217,7 +215,7 @@ def _move_draft_into_place(draft: Path, path: Path) -> None:
         raise BadRequest(msg, "Choose another name.")
 
 
-def _choose_export_format(path: Path) -> Literal["csv", "parquet"]:
+def _get_export_format(path: Path) -> Literal["csv", "parquet"]:
     ending = path.suffix.lower()
     if ending not in (".csv", ".parquet"):
         msg = f"{shorten(path.name, 60)!r} does not say what it is to be."

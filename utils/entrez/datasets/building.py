@@ -17,7 +17,7 @@ from ...errors import BadRequest
 from .inferred_tables import InferredTables
 from .pmc_tables import PmcTables
 from .pubmed_tables import PubmedTables
-from .tables import ABOUT, StagingNotes, create_database
+from .tables import ABOUT, StagingNotes, create_dataset_database
 from .trees import PageForm, RawRecordPage
 
 _MAX_NAMED = 1000
@@ -25,7 +25,7 @@ _MAX_NAMED = 1000
 
 @dataclass(frozen=True, slots=True)
 class BuiltDataset:
-    """A dataset that was built.
+    """The outcome of building a dataset: the number of records, and of rows by table.
 
     ``tables`` are rows by table, the table of the records first; ``not_found`` the identifiers
     that the database has no record of; ``warnings`` whole sentences.
@@ -76,7 +76,7 @@ def build_dataset(
         The disk refuses.
     """
     notes = notes or StagingNotes()
-    with create_database(file) as database:
+    with create_dataset_database(file) as database:
         reader: _PageReader | None = None
         form: tuple[str, PageForm] | None = None
         for page in pages:

@@ -87,8 +87,8 @@ def export_rows(
     began = time.monotonic()
     with closing(iterate_row_pages(file, sql, min(seconds, MAX_TIMEOUT_S))) as pages:
         columns, first = next(pages)
-        columns = _number_duplicate_names(columns)
-        rows = _enforce_export_limits(
+        columns = _number_duplicate_columns(columns)
+        rows = _yield_pages_within_limits(
             chain([first], (page for _, page in pages)), max_rows, began + seconds
         )
         make_folder(target.parent)
@@ -100,7 +100,9 @@ def export_rows(
     return ExportedFile(target, form, count, tuple(columns), size, time.monotonic() - began)
 
 
-def _enforce_export_limits(pages: Iterable[Page], max_rows: int, until: float) -> Iterator[Page]:
+def _yield_pages_within_limits(
+    pages: Iterable[Page], max_rows: int, until: float
+) -> Iterator[Page]:
     """Yield *pages*; raise `BadRequest` at too many rows or past the deadline."""
     count = 0
     for page in pages:
@@ -154,7 +156,7 @@ def _write_parquet_rows(columns: Sequence[str], pages: Iterable[Page], out: Text
             for line in spool:
                 rows = json.loads(line)
                 columns_of = zip(zip(*rows, strict=True), kinds, strict=True)
-                cells = [_convert_column_values(column, kind) for column, kind in columns_of]
+                cells = [_convert_to_parquet_values(column, kind) for column, kind in columns_of]
                 arrays = map(pa.array, cells, types)
                 writer.write_table(pa.Table.from_arrays(list(arrays), schema=schema))
                 count += len(rows)
@@ -168,11 +170,11 @@ def _spool_rows_and_infer_types(pages: Iterable[Page], width: int, spool: IO[byt
         spool.write(json.dumps(page).encode() + b"\n")
         _require_below_size_limit(spool)
         for kinds, column in zip(seen, zip(*page, strict=True), strict=True):
-            kinds.update(map(_get_value_type, column))
-    return [_choose_column_type(kinds - {""}) for kinds in seen]
+            kinds.update(map(_get_parquet_type, column))
+    return [_choose_parquet_column_type(kinds - {""}) for kinds in seen]
 
 
-def _get_value_type(value: Any) -> str:
+def _get_parquet_type(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, int):  # beyond 2**53 a fraction could not hold it
@@ -180,19 +182,19 @@ def _get_value_type(value: Any) -> str:
     return "float64" if isinstance(value, float) else "string"
 
 
-def _choose_column_type(kinds: set[str]) -> str:
+def _choose_parquet_column_type(kinds: set[str]) -> str:
     if kinds and kinds <= {"int", "int64"}:
         return "int64"
     return "float64" if kinds and kinds <= {"int", "float64"} else "string"
 
 
-def _convert_column_values(column: Iterable[Any], kind: str) -> list[Any]:
+def _convert_to_parquet_values(column: Iterable[Any], kind: str) -> list[Any]:
     if kind != "string":
         return list(column)
     return [value if value is None else str(value) for value in column]
 
 
-def _number_duplicate_names(columns: Iterable[str]) -> list[str]:
+def _number_duplicate_columns(columns: Iterable[str]) -> list[str]:
     """Return *columns* with a number appended to repeated names."""
     names: dict[str, None] = {}
     for column in columns:

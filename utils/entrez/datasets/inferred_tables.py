@@ -28,12 +28,12 @@ from .tables import (
     ColumnType,
     Scalar,
     StagingNotes,
-    Table,
-    Tables,
+    TableDefinition,
+    TableWriter,
     ValueKind,
-    choose_type,
-    classify_value,
-    convert_value,
+    choose_column_type,
+    classify_cell_value,
+    convert_to_column_type,
     join_field_path,
     to_column_name,
     to_unique_identifier,
@@ -51,7 +51,7 @@ _MAX_TOTAL_MEMBERS = 4000  # members in all
 
 
 class FieldTarget:
-    """The table cell or sub-table to which a field's values go.
+    """The column or sub-table that stores a field's values.
 
     ``index`` is the column of the field's scalars, or of its JSON, and ``kind`` their type (None
     for JSON); ``members`` are the places of fields within; ``below`` is the table of list items.
@@ -67,9 +67,9 @@ class FieldTarget:
 
 
 class TableLayout:
-    """A table, the shape of its rows, and the target of each field."""
+    """A table, the shape of its rows, and the column or sub-table of each field."""
 
-    def __init__(self, table: Table, shape: Shape) -> None:
+    def __init__(self, table: TableDefinition, shape: FieldShape) -> None:
         self.table, self.shape, self.place = table, shape, FieldTarget()
         self.taken = {UID, POSITION, REST_COLUMN, table.key}
         self.rest: int | None = None
@@ -85,12 +85,12 @@ class TableLayout:
         return len(self.table.columns) - 1
 
 
-class Layout:
-    """The tables for records of one shape; ``empty`` lists fields that no record fills."""
+class DatasetLayout:
+    """The tables for records of one shape; ``empty`` lists fields without any value."""
 
-    def __init__(self, shape: Shape, name: str, uid: str) -> None:
+    def __init__(self, shape: FieldShape, name: str, uid: str) -> None:
         self._names = {UID, POSITION, REST_COLUMN}
-        main = Table(to_unique_identifier(to_column_name(name), self._names), [], uid=uid)
+        main = TableDefinition(to_unique_identifier(to_column_name(name), self._names), [], uid=uid)
         self.empty: list[str] = []
         self.all = [TableLayout(main, shape)]
         # The list grows while it is iterated: tables nearest to the record get the short names.
@@ -107,7 +107,7 @@ class Layout:
             below.rest = len(below.table.columns) - 1
 
     def _assign_field(
-        self, below: TableLayout, shape: Shape, above: FieldTarget, path: list[str]
+        self, below: TableLayout, shape: FieldShape, above: FieldTarget, path: list[str]
     ) -> None:
         """Assign a field and its nested fields to columns or tables."""
         if not shape.has_values:
@@ -129,18 +129,18 @@ class Layout:
                 self._assign_field(below, member, place, [*path, name])
 
     def _add_field_column(
-        self, below: TableLayout, shape: Shape, place: FieldTarget, path: list[str]
+        self, below: TableLayout, shape: FieldShape, place: FieldTarget, path: list[str]
     ) -> None:
         if shape.kinds:
-            place.kind = choose_type(shape.kinds, join_field_path(path))
+            place.kind = choose_column_type(shape.kinds, join_field_path(path))
             place.index = below.add_column(path, "TEXT" if place.kind == "DATE" else place.kind)
 
-    def _add_table(self, above: TableLayout, shape: Shape, path: list[str]) -> TableLayout:
+    def _add_table(self, above: TableLayout, shape: FieldShape, path: list[str]) -> TableLayout:
         name = join_field_path(_drop_wrapped_list_name(path, above.shape))
         if name in self._names or name in KEYWORDS:
             name = f"{above.table.name}_{name}"
         above.table.keyed = above.table.parent is not None
-        table = Table(
+        table = TableDefinition(
             to_unique_identifier(f"{name}_table" if name == UID else name, self._names),
             [],
             above.table,
@@ -149,7 +149,7 @@ class Layout:
         return self.all[-1]
 
 
-def _drop_wrapped_list_name(path: list[str], shape: Shape) -> list[str]:
+def _drop_wrapped_list_name(path: list[str], shape: FieldShape) -> list[str]:
     """Return a list's path without its last name if the list is its wrapper's only member."""
     for name in path[:-1]:
         shape = shape.members[name]
@@ -162,7 +162,7 @@ class InferredTables:
 
     def __init__(self, database: sqlite3.Connection, name: str, notes: StagingNotes) -> None:
         self._database, self._name, self._notes = database, name, notes
-        self._shapes = ShapeLearner()
+        self._shapes = ShapeCollector()
         self._whole_uids = True
         # A temporary database of SQLite's, separate from the dataset's own tables.
         database.execute(
@@ -180,7 +180,7 @@ class InferredTables:
             if fields.get(UID) == named:
                 fields.pop(UID)
             self._shapes.add_record(fields)
-            self._whole_uids &= classify_value(named) in {"whole", "year"}
+            self._whole_uids &= classify_cell_value(named) in {"whole", "year"}
             known = "SELECT 1 FROM _waiting WHERE uid = ?"
             if self._database.execute(known, (named,)).fetchone():
                 self._notes.add_repeated_id(named)
@@ -190,9 +190,9 @@ class InferredTables:
     def finish_tables(self) -> dict[str, int]:
         """Lay out and fill the tables, and return the number of rows by table."""
         uid = "INTEGER" if self._whole_uids else "TEXT"
-        layout = Layout(self._shapes.root, self._name, uid)
+        layout = DatasetLayout(self._shapes.root, self._name, uid)
         self._notes.empty_fields = layout.empty
-        tables = Tables(self._database, [below.table for below in layout.all])
+        tables = TableWriter(self._database, [below.table for below in layout.all])
         waiting = "SELECT uid, fields FROM _waiting ORDER BY number"
         for named, fields in self._database.execute(waiting):
             key = int(named) if self._whole_uids else named
@@ -204,7 +204,7 @@ class InferredTables:
 
 def _iterate_item_rows(
     below: TableLayout, item: Tree, keys: list[Any], uid: int | str
-) -> Iterator[tuple[Table, list[Any]]]:
+) -> Iterator[tuple[TableDefinition, list[Any]]]:
     """Yield the row of an item and the rows of the lists within it."""
     row: list[Any] = [None] * len(below.table.columns)
     lists: list[tuple[TableLayout, list[Any]]] = []
@@ -249,12 +249,12 @@ def _fill_row(
 
 def _fill_cell(row: list[Any], place: FieldTarget, value: Scalar) -> None:
     if place.index is not None and place.kind is not None:
-        row[place.index] = convert_value(value, place.kind)
+        row[place.index] = convert_to_column_type(value, place.kind)
 
 
 @dataclass(slots=True)
-class Shape:
-    """The shape of one field across all records.
+class FieldShape:
+    """The shape of one field in all records: kinds of value, members, and whether it repeats.
 
     ``kinds`` are the kinds of its own scalars, ``members`` the fields within. ``many``: several
     values occurred at once; ``as_json``: the field is kept as JSON; ``more``: it has uncounted
@@ -263,79 +263,79 @@ class Shape:
 
     depth: int = 0
     kinds: set[ValueKind] = field(default_factory=set)
-    members: dict[str, Shape] = field(default_factory=dict)
+    members: dict[str, FieldShape] = field(default_factory=dict)
     many: bool = False
     as_json: bool = False
     more: bool = False
 
     @property
     def has_values(self) -> bool:
-        """True if any record has a value here; NCBI's placeholder date does not count."""
+        """True if any record has a value in this field; NCBI's placeholder date does not count."""
         return bool(self.kinds - {"no date"} or self.as_json or self.more) or any(
             member.has_values for member in self.members.values()
         )
 
 
-class ShapeLearner:
-    """Learn the shape of records one at a time; ``root`` is the shape so far."""
+class ShapeCollector:
+    """Collects the shape of records one at a time; ``root`` is the shape so far."""
 
     def __init__(self) -> None:
-        self.root = Shape()
+        self.root = FieldShape()
         self._left = _MAX_TOTAL_MEMBERS
 
     def add_record(self, fields: dict[str, Tree]) -> None:
         """Add one record to the shape."""
         self._add_item(fields, self.root)
 
-    def _add_value(self, value: Tree, shape: Shape) -> None:
+    def _add_value(self, value: Tree, shape: FieldShape) -> None:
         if isinstance(value, list):
             shape.many = True
         for item in to_item_list(value):
             self._add_item(item, shape)
 
-    def _add_item(self, item: Tree, shape: Shape) -> None:
+    def _add_item(self, item: Tree, shape: FieldShape) -> None:
         if not isinstance(item, dict):
-            shape.kinds.add(classify_value(item))
+            shape.kinds.add(classify_cell_value(item))
             return
         if shape.as_json:
             return
         if shape.depth >= _MAX_DEPTH:
-            self._store_as_json(shape)
+            self._mark_as_json(shape)
             return
         for name, value in item.items():
             if name == OWN_TEXT and not isinstance(value, dict | list):
                 if not is_empty_value(value):
-                    shape.kinds.add(classify_value(value))
+                    shape.kinds.add(classify_cell_value(value))
             elif (member := self._get_or_add_member(shape, name)) is not None:
                 self._add_value(value, member)
 
-    def _get_or_add_member(self, shape: Shape, name: str) -> Shape | None:
+    def _get_or_add_member(self, shape: FieldShape, name: str) -> FieldShape | None:
         if member := shape.members.get(name):
             return member
         if shape.depth and len(shape.members) >= _MAX_MEMBERS:
-            self._store_as_json(shape)
+            self._mark_as_json(shape)
         elif not self._left or len(shape.members) >= _MAX_RECORD_MEMBERS:
             shape.more = True
         if shape.as_json or shape.more:
             return None
         self._left -= 1
-        shape.members[name] = Shape(shape.depth + 1)
+        shape.members[name] = FieldShape(shape.depth + 1)
         return shape.members[name]
 
-    def _store_as_json(self, shape: Shape) -> None:
+    def _mark_as_json(self, shape: FieldShape) -> None:
         shape.as_json = True
         self._left += sum(1 for _ in _iterate_nested_shapes(shape))
         shape.members.clear()
 
 
-def _iterate_nested_shapes(shape: Shape) -> Iterator[Shape]:
+def _iterate_nested_shapes(shape: FieldShape) -> Iterator[FieldShape]:
     for member in shape.members.values():
         yield member
         yield from _iterate_nested_shapes(member)
 
 
 def is_empty_value(value: Tree) -> bool:
-    """Return whether a value is empty."""
+    """Return whether a value is an empty text, list or object, or missing."""
     return value is None or value == "" or value == [] or value == {}
 
 

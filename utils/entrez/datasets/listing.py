@@ -31,7 +31,7 @@ _MAX_SUGGESTED = 3  # datasets in a suggestion
 
 
 @dataclass(frozen=True, slots=True)
-class Dataset:
+class DatasetInfo:
     """One dataset of a folder.
 
     Parameters
@@ -70,6 +70,8 @@ class DeletedDataset:
 
 @dataclass(frozen=True, slots=True)
 class _DatasetFile:
+    """A file of a dataset, with its size and the time of its last use."""
+
     path: Path
     used: float
     size: int
@@ -79,13 +81,13 @@ class _DatasetFile:
         return self.path.stem
 
 
-def list_datasets(folder: Path) -> list[Dataset]:
+def list_datasets(folder: Path) -> list[DatasetInfo]:
     """Return every dataset of *folder*, last used first; broken datasets are marked."""
-    return [_to_dataset(file) for file in _list_dataset_files(folder)]
+    return [_read_dataset_info(file) for file in _list_dataset_files(folder)]
 
 
 def find_dataset_file(folder: Path, name: str) -> Path:
-    """Return the file of the dataset *name*, and record this use, which postpones its expiry.
+    """Return the file of the dataset *name*, and record this use, which delays its deletion.
 
     Raises
     ------
@@ -174,13 +176,13 @@ def _suggest_datasets(folder: Path, wanted: str) -> Iterator[str]:
         yield f"Did you mean {near[0]}?"
     others = [file for file in files if file.id not in near][:_MAX_SUGGESTED]
     if others:
-        last_used = ", ".join(_describe_dataset(_to_dataset(file)) for file in others)
+        last_used = ", ".join(_describe_dataset(_read_dataset_info(file)) for file in others)
         yield f"The last used: {last_used}."
     elif not near:
         yield "There is none yet: stage some records first."
 
 
-def _describe_dataset(dataset: Dataset) -> str:
+def _describe_dataset(dataset: DatasetInfo) -> str:
     title = shorten(dataset.title, 60)
     return f"{dataset.id} ({title})" if title else dataset.id
 
@@ -199,10 +201,10 @@ def _list_dataset_files(folder: Path) -> list[_DatasetFile]:
     return sorted(found, key=lambda file: (-file.used, file.id))
 
 
-def _to_dataset(file: _DatasetFile) -> Dataset:
+def _read_dataset_info(file: _DatasetFile) -> DatasetInfo:
     facts, broken = _read_description_or_error(file.path)
     records = facts.get("records", "")
-    return Dataset(
+    return DatasetInfo(
         id=file.id,
         database=facts.get("database") or file.id.rpartition("_")[0],
         title=one_line(facts.get("title", "")),

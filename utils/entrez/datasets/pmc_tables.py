@@ -21,13 +21,13 @@ from ...readers.jats import parse_jats, read_document
 from ...readers.safe_xml import get_first_child, get_readable_text, list_children
 from ...system.plain_text import one_line, shorten
 from .pubmed_tables import CellRow, parse_short_integer, to_cell_row
-from .tables import StagingNotes, Table, Tables
+from .tables import StagingNotes, TableDefinition, TableWriter
 from .trees import RawRecordPage
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-ARTICLES = Table(
+ARTICLES = TableDefinition(
     "articles",
     [
         ("pmcid", "TEXT"), ("pmid", "INTEGER"), ("doi", "TEXT"), ("title", "TEXT"),
@@ -40,9 +40,11 @@ ARTICLES = Table(
 )  # fmt: skip
 
 
-def _define_article_table(name: str, *columns: str, numbers: tuple[str, ...] = ()) -> Table:
+def _define_article_table(
+    name: str, *columns: str, numbers: tuple[str, ...] = ()
+) -> TableDefinition:
     typed = [(column, "INTEGER" if column in numbers else "TEXT") for column in columns]
-    return Table(name, typed, ARTICLES)
+    return TableDefinition(name, typed, ARTICLES)
 
 
 AUTHORS = _define_article_table(
@@ -76,7 +78,7 @@ class PmcTables:
     """Read pages of PMC's XML into tables."""
 
     def __init__(self, database: sqlite3.Connection, notes: StagingNotes) -> None:
-        self._tables = Tables(database, LAYOUT)
+        self._tables = TableWriter(database, LAYOUT)
         self._notes = notes
         self._seen: set[int] = set()
 
@@ -133,24 +135,22 @@ def _to_article_row(article: _Element, document: Document) -> CellRow:
     day = min(
         filter(None, (_parse_jats_date(date) for date in meta.iterchildren("pub-date"))), default=""
     )
-    pages = "-".join(
-        filter(None, (_read_child_text(meta, "fpage"), _read_child_text(meta, "lpage")))
-    )
+    pages = "-".join(filter(None, (_get_child_text(meta, "fpage"), _get_child_text(meta, "lpage"))))
     return (
         *to_cell_row(
             ids.pmcid, parse_short_integer(ids.pmid), ids.doi, document.title, document.abstract
         ),
         *to_cell_row(
-            _read_descendant_text(journal, "journal-title"),
-            _read_descendant_text(journal, "publisher-name"),
+            _get_descendant_text(journal, "journal-title"),
+            _get_descendant_text(journal, "publisher-name"),
         ),
         *to_cell_row(
             parse_short_integer(day[:4]),
             day,
-            _read_child_text(meta, "volume"),
-            _read_child_text(meta, "issue"),
+            _get_child_text(meta, "volume"),
+            _get_child_text(meta, "issue"),
         ),
-        *to_cell_row(pages or _read_child_text(meta, "elocation-id"), document.article_type),
+        *to_cell_row(pages or _get_child_text(meta, "elocation-id"), document.article_type),
         *to_cell_row(article.get("{http://www.w3.org/XML/1998/namespace}lang"), document.license),
         int(document.retracted),
         int(document.body_words > 0),
@@ -160,7 +160,7 @@ def _to_article_row(article: _Element, document: Document) -> CellRow:
 
 def _iterate_related_tables(
     article: _Element, document: Document
-) -> Iterator[tuple[Table, Iterator[CellRow]]]:
+) -> Iterator[tuple[TableDefinition, Iterator[CellRow]]]:
     yield AUTHORS, _iterate_author_rows(article)
     yield SECTIONS, _iterate_section_rows(document.markdown)
     words = {get_readable_text(word): None for word in article.iterfind("front//kwd-group//kwd")}
@@ -185,10 +185,10 @@ def _iterate_author_rows(article: _Element) -> Iterator[CellRow]:
             for rid in ref.get("rid", "").split()
             if (place := places.get(rid))
         ]
-        orcid = _ORCID.search(_read_descendant_text(contrib, "contrib-id"))
+        orcid = _ORCID.search(_get_descendant_text(contrib, "contrib-id"))
         family = given = ""
         if group is None and name is not None:
-            family, given = _read_child_text(name, "surname"), _read_child_text(name, "given-names")
+            family, given = _get_child_text(name, "surname"), _get_child_text(name, "given-names")
             family = family or get_readable_text(name)
         names = (family, given, get_readable_text(group), orcid[1].upper() if orcid else "")
         if any(names):
@@ -230,9 +230,9 @@ def _iterate_section_rows(markdown: str) -> Iterator[CellRow]:
 def _iterate_caption_rows(article: _Element) -> Iterator[CellRow]:
     for element in article.iter(*_CAPTION_KINDS):
         caption = get_first_child(element, "caption")
-        title = "" if caption is None else _read_child_text(caption, "title")
+        title = "" if caption is None else _get_child_text(caption, "title")
         whole_text = get_readable_text(caption)
-        label = _read_child_text(element, "label")
+        label = _get_child_text(element, "label")
         if label or whole_text:
             text = whole_text.removeprefix(title).strip()
             yield to_cell_row(_CAPTION_KINDS[str(element.tag)], label, title, text)
@@ -240,7 +240,7 @@ def _iterate_caption_rows(article: _Element) -> Iterator[CellRow]:
 
 def _iterate_citation_rows(article: _Element) -> Iterator[CellRow]:
     for reference in article.iterfind("back//ref-list/ref"):
-        label = _read_child_text(reference, "label")
+        label = _get_child_text(reference, "label")
         for citation in reference.iter(*_CITATION_TAGS):
             names = {"pmid": "", "doi": "", "pmcid": ""}
             for number in citation.iter("pub-id", "ext-link"):
@@ -248,12 +248,12 @@ def _iterate_citation_rows(article: _Element) -> Iterator[CellRow]:
                 if kind in names and not names[kind]:
                     names[kind] = getattr(Ids.maybe(get_readable_text(number)), kind)
             title = next(
-                (text for tag in _TITLE_TAGS if (text := _read_descendant_text(citation, tag))), ""
+                (text for tag in _TITLE_TAGS if (text := _get_descendant_text(citation, tag))), ""
             )
-            year = re.search(r"\b(1[5-9]|20)\d\d\b", _read_descendant_text(citation, "year"))
+            year = re.search(r"\b(1[5-9]|20)\d\d\b", _get_descendant_text(citation, "year"))
             yield to_cell_row(
                 label, parse_short_integer(names["pmid"]), names["doi"], names["pmcid"], title,
-                _read_descendant_text(citation, "source"), int(year[0]) if year else None,
+                _get_descendant_text(citation, "source"), int(year[0]) if year else None,
                 _format_citation(citation),
             )  # fmt: skip
 
@@ -273,7 +273,7 @@ def _format_citation(citation: _Element) -> str:
 def _iterate_grant_rows(article: _Element) -> Iterator[CellRow]:
     for award in article.iterfind("front//funding-group/award-group"):
         source = get_first_child(award, "funding-source")
-        agency = _read_descendant_text(source, "institution") or get_readable_text(source)
+        agency = _get_descendant_text(source, "institution") or get_readable_text(source)
         numbers = [get_readable_text(number) for number in award.iterchildren("award-id")]
         for number in numbers or [""]:
             if number or agency:
@@ -281,7 +281,7 @@ def _iterate_grant_rows(article: _Element) -> Iterator[CellRow]:
 
 
 def _parse_jats_date(date: _Element) -> str:
-    year, month, day = (_read_child_text(date, tag) for tag in ("year", "month", "day"))
+    year, month, day = (_get_child_text(date, tag) for tag in ("year", "month", "day"))
     if not re.fullmatch(r"[12]\d{3}", year, re.A):
         return ""
     numbers = [parse_short_integer(part) or 0 for part in (month, day)]
@@ -291,9 +291,9 @@ def _parse_jats_date(date: _Element) -> str:
     return f"{text}-{numbers[1]:02}" if 1 <= numbers[1] <= 31 else text
 
 
-def _read_child_text(parent: _Element, tag: str) -> str:
+def _get_child_text(parent: _Element, tag: str) -> str:
     return get_readable_text(get_first_child(parent, tag))
 
 
-def _read_descendant_text(parent: _Element | None, tag: str) -> str:
+def _get_descendant_text(parent: _Element | None, tag: str) -> str:
     return "" if parent is None else get_readable_text(next(parent.iter(tag), None))

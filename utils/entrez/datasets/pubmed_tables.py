@@ -16,7 +16,7 @@ from ...model.identifiers import Ids
 from ...model.paper import Paper
 from ...readers.pubmed import DeletedRecords, iterate_records_with_xml
 from ...readers.safe_xml import get_first_child, get_readable_text, list_children
-from .tables import StagingNotes, Table, Tables, clean_cell_text
+from .tables import StagingNotes, TableDefinition, TableWriter, clean_cell_text
 from .trees import RawRecordPage
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 CellRow: TypeAlias = "tuple[str | int | None, ...]"
 
-ARTICLES = Table(
+ARTICLES = TableDefinition(
     "articles",
     [
         ("pmid", "INTEGER"), ("title", "TEXT"), ("abstract", "TEXT"), ("journal", "TEXT"),
@@ -38,10 +38,12 @@ ARTICLES = Table(
 )  # fmt: skip
 
 
-def _define_article_table(name: str, *columns: str, indexes: tuple[str, ...] = ()) -> Table:
+def _define_article_table(
+    name: str, *columns: str, indexes: tuple[str, ...] = ()
+) -> TableDefinition:
     numbers = {"is_major", "cited_pmid", "notice_pmid"}
     typed = [(column, "INTEGER" if column in numbers else "TEXT") for column in columns]
-    return Table(name, typed, ARTICLES, indexes=indexes)
+    return TableDefinition(name, typed, ARTICLES, indexes=indexes)
 
 
 AUTHORS = _define_article_table(
@@ -73,7 +75,7 @@ class PubmedTables:
     """Read pages of PubMed's XML into tables."""
 
     def __init__(self, database: sqlite3.Connection, notes: StagingNotes) -> None:
-        self._tables = Tables(database, LAYOUT)
+        self._tables = TableWriter(database, LAYOUT)
         self._notes = notes
         self._seen: set[int] = set()
 

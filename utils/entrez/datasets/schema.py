@@ -33,8 +33,8 @@ _LINKS_SQL = f"""
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A column; ``key`` if it is part of the table's key, ``refers_to`` as ``table.column``."""
+class ColumnInfo:
+    """A column; ``key`` is true in the table's key, ``refers_to`` is ``table.column``."""
 
     name: str
     type: str
@@ -48,7 +48,7 @@ class TableInfo:
 
     name: str
     rows: int
-    columns: tuple[Column, ...]
+    columns: tuple[ColumnInfo, ...]
 
     def describe_columns(self) -> str:
         """Return the columns in one line; columns without a type are text."""
@@ -57,7 +57,7 @@ class TableInfo:
         return f"{shown}, and {more} more" if more > 0 else shown
 
 
-def _iterate_column_descriptions(columns: Iterable[Column]) -> Iterator[str]:
+def _iterate_column_descriptions(columns: Iterable[ColumnInfo]) -> Iterator[str]:
     for column in columns:
         kind = column.type.lower()
         words = [shorten(quote_sql_name(column.name), 60), "" if kind == "text" else kind]
@@ -69,7 +69,7 @@ def _iterate_column_descriptions(columns: Iterable[Column]) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Schema:
+class DatasetSchema:
     """The tables and relations of a dataset.
 
     Parameters
@@ -87,7 +87,7 @@ class Schema:
     relations: tuple[str, ...]
 
     def to_text(self) -> str:
-        """Return the schema as a short text for a model to read."""
+        """Return the schema as a short text for a language model."""
         title = one_line(self.about.get("title", ""))
         lines = [title] if title else []
         lines.append("Columns without a type are text.")
@@ -98,7 +98,7 @@ class Schema:
         return "\n".join(lines)
 
 
-def read_schema(file: Path) -> Schema:
+def read_schema(file: Path) -> DatasetSchema:
     """Return the schema of the dataset in *file*.
 
     Raises
@@ -115,7 +115,7 @@ def read_schema(file: Path) -> Schema:
         for column in table.columns
         if column.refers_to
     )
-    return Schema(read_description(file), tables, relations)
+    return DatasetSchema(read_description(file), tables, relations)
 
 
 def read_description(file: Path) -> dict[str, str]:
@@ -139,10 +139,10 @@ def _read_table_infos(file: Path) -> Iterator[TableInfo]:
         (table, name): f"{above}.{target or 'uid'}"
         for table, name, above, target in _iterate_query_rows(file, _LINKS_SQL)
     }
-    columns: dict[str, dict[str, Column]] = {}
+    columns: dict[str, dict[str, ColumnInfo]] = {}
     for table, name, kind, key in _iterate_query_rows(file, _COLUMNS_SQL):
         link = links.get((table, name), "")
-        columns.setdefault(table, {})[name] = Column(name, kind, bool(key), link)
+        columns.setdefault(table, {})[name] = ColumnInfo(name, kind, bool(key), link)
     names = list(columns)
     for start in range(0, len(names), _TABLES_PER_COUNT):
         some = names[start : start + _TABLES_PER_COUNT]

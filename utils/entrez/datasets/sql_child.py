@@ -85,8 +85,8 @@ _QUOTED_TOKEN = re.compile(
 )
 
 
-class Statement:
-    """One running statement, read page by page.
+class RunningStatement:
+    """One running SQL statement, whose rows are read page by page.
 
     Parameters
     ----------
@@ -106,8 +106,8 @@ class Statement:
         self._sql = _replace_double_quotes_by_backticks(sql)
         self.rows: Iterator[tuple[Any, ...]] = iter(())
 
-    def execute_to_row(self, start: int) -> list[str]:
-        """Run the statement up to row *start*, and return its column names."""
+    def execute_and_skip_rows(self, start: int) -> list[str]:
+        """Run the statement, skip the rows before *start*, and return the column names."""
         cursor = self.database.execute(self._sql)
         self.rows = islice(cursor, start, None)
         return [column[0] for column in cursor.description or ()]
@@ -182,13 +182,15 @@ def answer_request(body: bytes) -> dict[str, Any]:
     """
     job = json.loads(body)
     with _limit_process_time(job["seconds"] + _GRACE_S):
-        return _run_query_job(job)
+        return _run_statement_job(job)
 
 
-_open_statements: list[Statement] = []  # at most one: an export's, which is read page by page
+_open_statements: list[
+    RunningStatement
+] = []  # at most one: an export's, which is read page by page
 
 
-def _run_query_job(job: dict[str, Any]) -> dict[str, Any]:
+def _run_statement_job(job: dict[str, Any]) -> dict[str, Any]:
     began = time.monotonic()
     statement = None
     try:
@@ -196,10 +198,10 @@ def _run_query_job(job: dict[str, Any]) -> dict[str, Any]:
             statement = _open_statements.pop()
         else:
             _close_statements(*_open_statements)
-            statement = Statement(job["file"], job["sql"])
+            statement = RunningStatement(job["file"], job["sql"])
         statement.until = began + 0.9 * job["seconds"]  # the rest is for the reply
         reply: dict[str, Any] = (
-            {} if going_on else {"columns": statement.execute_to_row(job["start"])}
+            {} if going_on else {"columns": statement.execute_and_skip_rows(job["start"])}
         )
         reply |= statement.read_page(job["max_rows"], job["max_chars"], whole="keep" in job)
         reply["seconds"] = time.monotonic() - began
@@ -230,7 +232,7 @@ def _convert_token_to_backticks(found: re.Match[str]) -> str:
     return f"`{name.replace('`', '``')}`"
 
 
-def _to_error_reply(error: Exception, statement: Statement | None) -> dict[str, Any]:
+def _to_error_reply(error: Exception, statement: RunningStatement | None) -> dict[str, Any]:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in _UNREADABLE_CODES or statement is None:
         return {"unreadable": str(error)}
@@ -266,7 +268,7 @@ def _list_tables(database: sqlite3.Connection) -> list[str]:
     return [name for (name,) in database.execute("SELECT name FROM sqlite_schema")]
 
 
-def _close_statements(*statements: Statement) -> None:
+def _close_statements(*statements: RunningStatement) -> None:
     for statement in statements:
         statement.rows = iter(())
         statement.database.close()

@@ -37,7 +37,7 @@ _CHILDREN = 2  # each may hold as much memory as its limit says
 
 
 @dataclass(frozen=True, slots=True)
-class ResultPage(TabularResult):
+class SqlResultPage(TabularResult):
     """One page of the rows of a statement.
 
     Parameters
@@ -74,7 +74,7 @@ def run_query(
     max_results: int = MAX_ROWS,
     max_chars: int = MAX_CHARS,
     seconds: float = DEFAULT_TIMEOUT_S,
-) -> ResultPage:
+) -> SqlResultPage:
     """Run one read-only statement on the dataset in *file*, and return one page of its rows.
 
     Parameters
@@ -107,16 +107,16 @@ def run_query(
         reply = _get_query_processes().read_in_idle_child(job, seconds)
     except ChildReadError as failure:
         raise _build_interruption_error(seconds, failure) from failure
-    _raise_failed_reply(reply, file, sql, seconds)
+    _raise_if_failed(reply, file, sql, seconds)
     rows = tuple(map(tuple, reply["rows"]))
     next_start = start + len(rows) if reply["more"] else None
-    return ResultPage(tuple(reply["columns"]), rows, next_start, reply["cut"], reply["seconds"])
+    return SqlResultPage(tuple(reply["columns"]), rows, next_start, reply["cut"], reply["seconds"])
 
 
 def iterate_row_pages(
     file: Path, sql: str, seconds: float
 ) -> Generator[tuple[list[str], list[list[Any]]], None, None]:
-    """Yield every row of a statement that runs once, as pages of (columns, rows), at least one.
+    """Run a statement once, and yield all rows as pages of (columns, rows), at least one.
 
     No cell is cut. A page may take *seconds*; to stop earlier, close the iterator.
 
@@ -132,13 +132,13 @@ def iterate_row_pages(
     )  # a separate process, in which the statement stays open
     try:
         reply = child.read_in_child(_encode_query_job(file, sql, seconds, start=0, **page), seconds)
-        _raise_failed_reply(reply, file, sql, seconds)
+        _raise_if_failed(reply, file, sql, seconds)
         columns = reply["columns"]
         yield columns, reply["rows"]
         going_on = json.dumps({**page, "seconds": seconds}).encode()
         while reply["more"]:
             reply = child.read_in_child(going_on, seconds)
-            _raise_failed_reply(reply, file, sql, seconds)
+            _raise_if_failed(reply, file, sql, seconds)
             yield columns, reply["rows"]
     except ChildReadError as failure:
         raise _build_interruption_error(seconds, failure) from failure
@@ -177,7 +177,7 @@ def _encode_query_job(file: Path, sql: str, seconds: float, **page: Any) -> byte
     return json.dumps({"file": uri, "sql": sql, "seconds": seconds, **page}).encode()
 
 
-def _raise_failed_reply(reply: dict[str, Any], file: Path, sql: str, seconds: float) -> None:
+def _raise_if_failed(reply: dict[str, Any], file: Path, sql: str, seconds: float) -> None:
     """Raise the matching error unless the reply is a page of rows."""
     if bug := reply.get("bug"):
         msg = f"Asking {file.name} failed: {bug}"

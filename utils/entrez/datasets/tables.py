@@ -159,8 +159,8 @@ def quote_sql_name(name: str) -> str:
 
 
 @dataclass(slots=True)
-class Table:
-    """A table: its own columns with their types, and its relations to others.
+class TableDefinition:
+    """The definition of a table: its columns with types, and its relations to other tables.
 
     ``columns`` come after the keys in every row; ``keyed``: other tables refer to this table;
     ``indexes`` are columns that queries search by.
@@ -168,19 +168,19 @@ class Table:
 
     name: str
     columns: list[tuple[str, str]]
-    parent: Table | None = None
+    parent: TableDefinition | None = None
     keyed: bool = False
     indexes: tuple[str, ...] = ()
     uid: str = "INTEGER"
 
     @property
     def key(self) -> str:
-        """The column that other tables refer to."""
+        """The column that other tables reference."""
         return f"{self.name}_id" if self.parent else UID
 
     @property
-    def main(self) -> Table:
-        """The table of the records."""
+    def main(self) -> TableDefinition:
+        """The table that has one row for each record."""
         return self.parent.main if self.parent else self
 
     @property
@@ -223,10 +223,10 @@ class Table:
         return f"INSERT INTO {self.name} VALUES ({marks})"  # noqa: S608  # a name of ours
 
 
-class Tables:
-    """The tables of one dataset, filled row by row."""
+class TableWriter:
+    """Writes the rows of one dataset's tables."""
 
-    def __init__(self, database: sqlite3.Connection, tables: Sequence[Table]) -> None:
+    def __init__(self, database: sqlite3.Connection, tables: Sequence[TableDefinition]) -> None:
         self.database = database
         self.tables = tables
         self._waiting: dict[str, list[Row]] = {table.name: [] for table in tables}
@@ -234,7 +234,7 @@ class Tables:
         for table in tables:
             database.execute(table.to_create_sql())
 
-    def add_row(self, table: Table, row: Row) -> None:
+    def add_row(self, table: TableDefinition, row: Row) -> None:
         """Add a row; its key columns come first."""
         waiting = self._waiting[table.name]
         waiting.append(row)
@@ -267,7 +267,7 @@ class Tables:
 
 
 @contextlib.contextmanager
-def create_database(file: Path) -> Iterator[sqlite3.Connection]:
+def create_dataset_database(file: Path) -> Iterator[sqlite3.Connection]:
     """Open a database that replaces *file* when the block ends, checked and synced to disk.
 
     If the block fails, nothing is left behind and *file* stays unchanged.
@@ -329,7 +329,7 @@ def _convert_disk_errors(file: Path) -> Iterator[None]:
 
 
 class StagingNotes:
-    """Notes collected while the pages are read.
+    """Notes about missing and repeated records, collected while pages are read.
 
     ``empty_fields`` are fields of the database that no record fills; they do not become columns.
     ``nameless`` counts records that were left out because they have no identifier.
@@ -349,11 +349,11 @@ class StagingNotes:
         return self._numbers
 
     def add_missing_id(self, uid: str) -> None:
-        """Note that the database has no record with that identifier."""
+        """Add a note that the database has no record with this identifier."""
         self.missing[uid] = None
 
     def add_repeated_id(self, uid: object) -> None:
-        """Record that an identifier occurred again; its last record is kept."""
+        """Add a note that an identifier occurred again; the last record is used."""
         self._again[str(uid)] = self._again.get(str(uid), 0) + 1
 
     def add_warning(self, words: str) -> None:
@@ -378,10 +378,10 @@ def _format_first_ids(uids: Collection[str]) -> str:
     return ", ".join(islice(uids, _MAX_NAMED)) + (", …" if len(uids) > _MAX_NAMED else "")
 
 
-def classify_value(value: Scalar) -> ValueKind:
+def classify_cell_value(value: Scalar) -> ValueKind:
     """Return the kind of a value, which determines its column's type.
 
-    >>> [classify_value(value) for value in ("0042", "42", "1.5", "1968 Aug", True)]
+    >>> [classify_cell_value(value) for value in ("0042", "42", "1.5", "1968 Aug", True)]
     ['word', 'whole', 'decimal', 'date', 'whole']
     """
     if isinstance(value, str):
@@ -405,11 +405,13 @@ def _classify_text(text: str) -> ValueKind:
     return "date" if to_iso_date(text) else "word"
 
 
-def choose_type(kinds: Collection[ValueKind], name: str) -> ColumnType:
+def choose_column_type(kinds: Collection[ValueKind], name: str) -> ColumnType:
     """Return the type of a column that holds values of these *kinds*.
 
-    >>> choose_type({"whole", "fraction"}, "score"), choose_type({"year", "date"}, "pub_date")
-    ('REAL', 'DATE')
+    >>> choose_column_type({"whole", "fraction"}, "score")
+    'REAL'
+    >>> choose_column_type({"year", "date"}, "pub_date")
+    'DATE'
     """
     seen = set(kinds)
     if seen <= _WHOLE_KINDS:
@@ -419,10 +421,10 @@ def choose_type(kinds: Collection[ValueKind], name: str) -> ColumnType:
     return "DATE" if "date" in seen and seen <= _DATE_KINDS else "TEXT"
 
 
-def convert_value(value: Scalar, kind: ColumnType) -> Scalar | None:
+def convert_to_column_type(value: Scalar, kind: ColumnType) -> Scalar | None:
     """Return a value in the type of its column.
 
-    >>> convert_value("2012/11/22 00:00", "DATE"), convert_value(True, "TEXT")
+    >>> convert_to_column_type("2012/11/22 00:00", "DATE"), convert_to_column_type(True, "TEXT")
     ('2012-11-22', 'true')
     """
     if kind == "TEXT":

@@ -1,4 +1,4 @@
-"""Parse a page of an Entrez answer, in any format, into records that are trees of plain values.
+"""Parse a page of records, in any format of Entrez, into trees of plain values.
 
 A tree consists of dicts, lists and scalars; an XML element's own text, next to its attributes and
 children, has the empty name. Differences between the formats are removed: lists in a wrapper
@@ -57,7 +57,7 @@ _UID_PATHS = (("track-info", "geneid"), ("EXPERIMENT", "accession"))
 
 @dataclass(frozen=True, slots=True)
 class RawRecordPage:
-    """One page of records, as the service sent it.
+    """One page of an NCBI response: its bytes, its format, and the records requested.
 
     ``database`` is the Entrez name (``gene``). ``form`` says how ``body`` is read:
 
@@ -74,14 +74,14 @@ class RawRecordPage:
     body: bytes
 
 
-class Record(NamedTuple):
+class ParsedRecord(NamedTuple):
     """A record's identifier (None if missing) and fields (None if not found)."""
 
     uid: str | None
     fields: dict[str, Tree] | None
 
 
-def iterate_records(page: RawRecordPage) -> Iterator[Record]:
+def iterate_records(page: RawRecordPage) -> Iterator[ParsedRecord]:
     """Yield the records of a page whose tables are inferred.
 
     Raises
@@ -136,7 +136,7 @@ def _parse_json_float(digits: str) -> float | str:
     return float(digits) if len(digits) < 40 else digits
 
 
-def _iterate_json_summaries(page: RawRecordPage) -> Iterator[Record]:
+def _iterate_json_summaries(page: RawRecordPage) -> Iterator[ParsedRecord]:
     reply = _parse_json_body(page)
     result = reply.get("result") if isinstance(reply, dict) else None
     if not isinstance(result, dict) or not isinstance(result.get("uids"), list):
@@ -152,10 +152,12 @@ def _iterate_json_summaries(page: RawRecordPage) -> Iterator[Record]:
         row, uid = result.get(listed), _shorten_uid(listed)
         if not isinstance(row, dict):
             raise _build_unreadable_error(page, f"it lists {uid} and does not show it")
-        yield Record(uid, None if "error" in row and len(row) <= 2 else _parse_embedded_xml(row))
+        yield ParsedRecord(
+            uid, None if "error" in row and len(row) <= 2 else _parse_embedded_xml(row)
+        )
 
 
-def _iterate_json_records(page: RawRecordPage) -> Iterator[Record]:
+def _iterate_json_records(page: RawRecordPage) -> Iterator[ParsedRecord]:
     rows = _parse_json_body(page)
     if not isinstance(rows, list):
         raise _build_unreadable_error(page, "it is no list")
@@ -165,7 +167,7 @@ def _iterate_json_records(page: RawRecordPage) -> Iterator[Record]:
             if isinstance(row, dict)
             else {OWN_TEXT: _parse_embedded_xml(row)}
         )
-        yield Record(find_uid(fields), fields)
+        yield ParsedRecord(find_record_uid(fields), fields)
 
 
 def _parse_embedded_xml(value: Tree, name: str = "", depth: int = 0) -> Tree:
@@ -227,13 +229,13 @@ def _parse_root_element(page: RawRecordPage) -> _Element:
     return root
 
 
-def _iterate_xml_summaries(page: RawRecordPage) -> Iterator[Record]:
+def _iterate_xml_summaries(page: RawRecordPage) -> Iterator[ParsedRecord]:
     root = _parse_root_element(page)
     if "summary" not in _get_local_name(root).lower():
         raise _build_unreadable_error(page, f"its root is <{_get_local_name(root)}>")
     for error in root.iterchildren("ERROR"):  # of one record; the others are complete
         if match := _INVALID_UID.search(get_readable_text(error)):
-            yield Record(match[1], None)
+            yield ParsedRecord(match[1], None)
     for element in root.iter("DocSum", "DocumentSummary"):
         if element.tag == "DocSum":
             uid, fields = element.findtext("Id") or "", _collect_summary_items(element)
@@ -241,7 +243,7 @@ def _iterate_xml_summaries(page: RawRecordPage) -> Iterator[Record]:
             uid, fields = element.get("uid", ""), _collect_element_members(element, 0)
             fields.pop("uid", None)
         failed = "error" in fields and len(fields) <= 2
-        yield Record(_shorten_uid(uid) or find_uid(fields), None if failed else fields)
+        yield ParsedRecord(_shorten_uid(uid) or find_record_uid(fields), None if failed else fields)
 
 
 def _collect_summary_items(element: _Element, depth: int = 0) -> dict[str, Tree]:
@@ -256,7 +258,7 @@ def _collect_summary_items(element: _Element, depth: int = 0) -> dict[str, Tree]
     return {name: _unwrap_single_value(values, container, name) for name, values in fields.items()}
 
 
-def _iterate_xml_records(page: RawRecordPage) -> Iterator[Record]:
+def _iterate_xml_records(page: RawRecordPage) -> Iterator[ParsedRecord]:
     root = _parse_root_element(page)
     children = _list_child_elements(root)
     # ASN.1: Bioseq-set has one Bioseq-set_seq-set, which has the records.
@@ -268,7 +270,7 @@ def _iterate_xml_records(page: RawRecordPage) -> Iterator[Record]:
         fields = _element_to_tree(element, "", 0)
         if not isinstance(fields, dict):
             fields = {OWN_TEXT: fields}
-        yield Record(find_uid(fields), fields)
+        yield ParsedRecord(find_record_uid(fields), fields)
 
 
 def _element_to_tree(element: _Element, name: str, depth: int) -> Tree:
@@ -359,21 +361,21 @@ def _join_direct_text(element: _Element) -> str:
 # --- identifiers ----------------------------------------------------------------------------------
 
 
-def find_uid(fields: dict[str, Tree]) -> str | None:
+def find_record_uid(fields: dict[str, Tree]) -> str | None:
     """Return a record's identifier, read from its fields, or None.
 
-    >>> find_uid({"TaxId": "9606", "Rank": "species"}), find_uid({"a": 1})
+    >>> find_record_uid({"TaxId": "9606", "Rank": "species"}), find_record_uid({"a": 1})
     ('9606', None)
     """
     texts: dict[str, str] = {}
     for name, value in fields.items():
-        if text := _to_id_candidate(value):
+        if text := _get_possible_id(value):
             texts.setdefault(_NON_ALPHANUMERIC.sub("", name.lower()), text)
     for path in _UID_PATHS:
         inner: Tree = fields
         for name in path:
             inner = inner.get(name) if isinstance(inner, dict) else None
-        if text := _to_id_candidate(inner):
+        if text := _get_possible_id(inner):
             return text
     return next((texts[name] for name in _UID_NAMES if name in texts), None)
 
@@ -382,7 +384,7 @@ def _shorten_uid(uid: str) -> str:
     return shorten(one_line(uid), 100)
 
 
-def _to_id_candidate(value: Tree) -> str:
+def _get_possible_id(value: Tree) -> str:
     """Return a scalar that may be an identifier, or ""."""
     if isinstance(value, dict):
         value = value.get(OWN_TEXT)

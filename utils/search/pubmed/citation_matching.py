@@ -26,7 +26,7 @@ Status = Literal["matched", "not_found", "ambiguous", "unclear"]
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class CitationMatch:
     """NCBI's answer for one reference, with ``candidates`` where several papers fit."""
 
     key: str
@@ -36,7 +36,7 @@ class Match:
     detail: str = ""
 
 
-def match_citations(citations: Sequence[Mapping[str, str]], web: Web) -> list[Match]:
+def match_citations(citations: Sequence[Mapping[str, str]], web: Web) -> list[CitationMatch]:
     """Return one outcome for each reference, in the order given.
 
     Parameters
@@ -54,15 +54,17 @@ def match_citations(citations: Sequence[Mapping[str, str]], web: Web) -> list[Ma
     """
     if not citations:
         raise BadRequest("No citation was given.", f"Give some of {', '.join(CITATION_FIELDS)}.")
-    rows = [_to_sendable(citation, number) for number, citation in enumerate(citations, start=1)]
+    rows = [
+        _to_ecitmatch_fields(citation, number) for number, citation in enumerate(citations, start=1)
+    ]
     order = sorted(range(len(rows)), key=lambda at: not rows[at]["journal"])
-    answers = dict(_ask_ncbi(order, rows, web))
+    answers = dict(_iterate_ncbi_answers(order, rows, web))
     return [
-        _parse_answer(row["key"] or str(at + 1), answers.get(at, "")) for at, row in enumerate(rows)
+        _parse_match(row["key"] or str(at + 1), answers.get(at, "")) for at, row in enumerate(rows)
     ]
 
 
-def _to_sendable(citation: Mapping[str, str], number: int) -> dict[str, str]:
+def _to_ecitmatch_fields(citation: Mapping[str, str], number: int) -> dict[str, str]:
     """Return a citation's fields as NCBI takes them: one page for a range, one year for a date."""
     row = {
         name: prepare_query_text(
@@ -78,7 +80,7 @@ def _to_sendable(citation: Mapping[str, str], number: int) -> dict[str, str]:
     return row
 
 
-def _ask_ncbi(
+def _iterate_ncbi_answers(
     order: Sequence[int], citations: Sequence[Mapping[str, str]], web: Web
 ) -> Iterator[tuple[int, str]]:
     """Yield NCBI's answer for each citation; what follows an interruption is sent again."""
@@ -94,22 +96,26 @@ def _ask_ncbi(
         pending = pending[min(reached + 1, len(batch)) :]
 
 
-def _parse_answer(key: str, word: str) -> Match:
+def _parse_match(key: str, word: str) -> CitationMatch:
     if re.fullmatch(r"[1-9]\d{0,8}", word, re.A):
-        return Match(key, "matched", word)
+        return CitationMatch(key, "matched", word)
     if word.startswith("AMBIGUOUS"):
         candidates = tuple(re.findall(r"\b\d{4,9}\b(?! citations)", word, re.A))
-        return Match(key, "ambiguous", candidates=candidates, detail=_to_plain_words(word))
+        return CitationMatch(
+            key, "ambiguous", candidates=candidates, detail=_explain_ncbi_answer(word)
+        )
     if word.startswith("NOT_FOUND"):
-        return Match(key, "not_found", detail=_to_plain_words(word))
-    detail = _to_plain_words(word) if word else "NCBI gave no answer to this one; add the journal."
-    return Match(key, "unclear", detail=detail)
+        return CitationMatch(key, "not_found", detail=_explain_ncbi_answer(word))
+    detail = (
+        _explain_ncbi_answer(word) if word else "NCBI gave no answer to this one; add the journal."
+    )
+    return CitationMatch(key, "unclear", detail=detail)
 
 
-def _to_plain_words(word: str) -> str:
+def _explain_ncbi_answer(word: str) -> str:
     """Return NCBI's answer in plain words.
 
-    >>> _to_plain_words("NOT_FOUND;INVALID_JOURNAL")
+    >>> _explain_ncbi_answer("NOT_FOUND;INVALID_JOURNAL")
     'not found; invalid journal'
     """
     return " ".join(word.replace("_", " ").replace(";", "; ").lower().split())[:200]

@@ -35,7 +35,7 @@ _KINDS = {"doi": "DOI", "pmcid": "PMCID", "arxiv": "number of arXiv", "s2": "num
 
 
 @dataclass(frozen=True, slots=True)
-class Details:
+class DetailedRecords:
     """The records of many papers, in the order of the request.
 
     ``records`` holds XML, or MEDLINE text, by PMID; ``not_found`` the PMIDs PubMed does not know
@@ -51,8 +51,8 @@ class Details:
     method: str
 
 
-def fetch_details(pmids: Sequence[str | int], level: Level, web: Web) -> Details:
-    """Fetch the records of papers, 200 in a request, without those fetched within a day.
+def fetch_details(pmids: Sequence[str | int], level: Level, web: Web) -> DetailedRecords:
+    """Return the records of papers, with 200 per request; recent records come from the cache.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def fetch_details(pmids: Sequence[str | int], level: Level, web: Web) -> Details
     SourceMiss
         Nothing at all could be learned.
     """
-    wanted, malformed = _read_pmids(pmids)
+    wanted, malformed = _parse_pmids(pmids)
     if not wanted:
         nothing = BadRequest("No PMID was given.", "For example 31452104.")
         raise next(iter(malformed.values()), nothing)
@@ -75,12 +75,14 @@ def fetch_details(pmids: Sequence[str | int], level: Level, web: Web) -> Details
         requests.append(describe_record_request(batch, form, web))
         try:
             found |= fetch_records(batch, form, web)
-            failed |= _find_withheld([pmid for pmid in batch if pmid not in found], form, web)
+            failed |= _build_withheld_errors(
+                [pmid for pmid in batch if pmid not in found], form, web
+            )
         except SourceMiss as miss:
             failed |= dict.fromkeys((pmid for pmid in batch if pmid not in found), miss)
     if failed and len(failed) == len(wanted):
         raise next(iter(failed.values()))
-    return Details(
+    return DetailedRecords(
         requested=wanted,
         records={pmid: found[pmid] for pmid in wanted if pmid in found},
         not_found=tuple(pmid for pmid in missing if pmid not in found and pmid not in failed),
@@ -90,7 +92,7 @@ def fetch_details(pmids: Sequence[str | int], level: Level, web: Web) -> Details
     )
 
 
-def _read_pmids(texts: Sequence[str | int]) -> tuple[tuple[str, ...], dict[str, PaperError]]:
+def _parse_pmids(texts: Sequence[str | int]) -> tuple[tuple[str, ...], dict[str, PaperError]]:
     """Return the PMIDs among *texts*, each once, and the errors of the others."""
     wanted: list[str] = []
     malformed: dict[str, PaperError] = {}
@@ -102,7 +104,7 @@ def _read_pmids(texts: Sequence[str | int]) -> tuple[tuple[str, ...], dict[str, 
     return tuple(dict.fromkeys(wanted)), malformed
 
 
-def _find_withheld(missing: Sequence[str], form: Form, web: Web) -> dict[str, SourceMiss]:
+def _build_withheld_errors(missing: Sequence[str], form: Form, web: Web) -> dict[str, SourceMiss]:
     """Return errors for papers that PubMed has but sends no MEDLINE text of."""
     if form == "xml" or not missing:
         return {}
@@ -148,8 +150,8 @@ def parse_pmid(text: str | int) -> str:
     raise BadRequest(f"{shown!r} is not a valid PMID.", "A PMID is a number of up to 8 digits.")
 
 
-def to_row(record: str, level: Level, *, mesh: bool, grants: bool) -> dict[str, Any]:
-    """Return a record in the fields of the tool.
+def to_detail_row(record: str, level: Level, *, mesh: bool, grants: bool) -> dict[str, Any]:
+    """Return a record as a row with the fields of a level of detail.
 
     A text level gives the title only: the text itself is shown apart.
     """
@@ -204,7 +206,7 @@ def _to_citation_row(article: CompleteRecord) -> dict[str, Any]:
     paper = article.paper
     return {
         "title": paper.title,
-        "authors": [to_short_name(author) for author in paper.authors[:MAX_AUTHORS]],
+        "authors": [format_pubmed_author(author) for author in paper.authors[:MAX_AUTHORS]],
         "author_count": len(paper.authors),
         "journal": paper.journal,
         "journal_abbreviation": paper.journal_abbreviation,
@@ -219,7 +221,7 @@ def _to_citation_row(article: CompleteRecord) -> dict[str, Any]:
     }
 
 
-def to_short_name(author: Author) -> str:
+def format_pubmed_author(author: Author) -> str:
     """Return an author as PubMed lists them: ``Doe JA``, or the name of the group."""
     if author.collective:
         return author.collective

@@ -21,7 +21,7 @@ from ...sources.europepmc import Kind, LinkedPaper
 from ...sources.eutils_services import Link, LinkName, fetch_paper_links
 from ...sources.pubmed import fetch_papers
 from ...sources.source import find_citations, find_records, recall_papers
-from ..citation_indexes import INDEXES, Index
+from ..citation_indexes import INDEXES, CitationIndex
 
 Relationship = Literal["pubmed_similar_articles", "pubmed_citedin", "pubmed_references"]
 MAX_RELATED = 50
@@ -37,8 +37,8 @@ _ELSEWHERE: dict[Relationship, Kind] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Related:
-    """A paper on a list; ``pmid`` is empty where it is not in PubMed, ``score`` NCBI's own."""
+class RelatedPaper:
+    """A related paper; ``pmid`` is empty if PubMed lacks the paper, ``score`` is NCBI's."""
 
     pmid: str = ""
     title: str = ""
@@ -51,13 +51,13 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True)
-class Relations(TabularResult):
+class RelatedPapers(TabularResult):
     """A page of a list, the list's length, and the site it is from.
 
     ``next_start`` is where the next page begins; None at the end of what the site shows.
     """
 
-    articles: tuple[Related, ...]
+    articles: tuple[RelatedPaper, ...]
     total: int
     url: str
     source: str = ""
@@ -65,16 +65,16 @@ class Relations(TabularResult):
     next_start: int | None = None
 
     def to_table(self) -> Table:
-        """Return a row for each paper."""
-        return Table.from_rows(get_field_names(Related()), map(asdict, self.articles))
+        """Return a table with a row for each paper."""
+        return Table.from_rows(get_field_names(RelatedPaper()), map(asdict, self.articles))
 
 
-_Asks = Callable[[str, Relationship, int, Web], Relations | None]
+_Asks = Callable[[str, Relationship, int, Web], RelatedPapers | None]
 
 
-def find_related(
+def find_related_papers(
     pmid: str, kind: Relationship, most: int, web: Web, *, start: int = 0
-) -> Relations:
+) -> RelatedPapers:
     """Return at most *most* papers of a list, from number *start* on, with their titles.
 
     Pages with the same *most* are of the same list.
@@ -92,11 +92,11 @@ def find_related(
     if not 1 <= most <= MAX_RELATED:
         msg = f"max_related_results is {most}; it must lie between 1 and {MAX_RELATED}."
         raise BadRequest(msg, f"Ask for {MAX_RELATED} at the most.")
-    listed = _ask_for_longest(pmid, kind, most, start + most, web)
-    return _add_records(pmid, _cut_page(listed, start, most), web)
+    listed = _find_longest_list(pmid, kind, most, start + most, web)
+    return _add_records(pmid, _cut_related_page(listed, start, most), web)
 
 
-def _cut_page(listed: Relations, start: int, most: int) -> Relations:
+def _cut_related_page(listed: RelatedPapers, start: int, most: int) -> RelatedPapers:
     """Return the papers from number *start* on, as far as the site shows its list."""
     page = listed.articles[start : start + most]
     end = start + len(page)
@@ -109,12 +109,14 @@ def _cut_page(listed: Relations, start: int, most: int) -> Relations:
     return replace(listed, articles=page, warnings=(*listed.warnings, told))
 
 
-def _ask_for_longest(pmid: str, kind: Relationship, most: int, reach: int, web: Web) -> Relations:
+def _find_longest_list(
+    pmid: str, kind: Relationship, most: int, reach: int, web: Web
+) -> RelatedPapers:
     """Ask the sources in turn until a list has *most* papers; return that, else the longest.
 
     Each source is asked for up to *reach* papers. Raises an error if no source has a list.
     """
-    best: Relations | None = None
+    best: RelatedPapers | None = None
     silent: dict[str, SourceMiss] = {}
     for source, ask in _LISTS.items():
         try:
@@ -132,14 +134,14 @@ def _ask_for_longest(pmid: str, kind: Relationship, most: int, reach: int, web: 
     return replace(best, warnings=tuple(warnings))
 
 
-def _ask_ncbi(pmid: str, kind: Relationship, most: int, web: Web) -> Relations:
+def _fetch_ncbi_list(pmid: str, kind: Relationship, most: int, web: Web) -> RelatedPapers:
     found, url = fetch_paper_links(pmid, _AT_NCBI[kind], web)
-    return Relations(tuple(map(_from_ncbi, found[:most])), len(found), url)
+    return RelatedPapers(tuple(map(_ncbi_link_to_paper, found[:most])), len(found), url)
 
 
-def _ask_index(
-    index: Index, pmid: str, kind: Relationship, most: int, web: Web
-) -> Relations | None:
+def _fetch_index_list(
+    index: CitationIndex, pmid: str, kind: Relationship, most: int, web: Web
+) -> RelatedPapers | None:
     """Return an index's list; None for similar papers, or without the key that it wants.
 
     Without one OpenAlex refuses, and Semantic Scholar's shared pool mostly answers 429.
@@ -150,11 +152,11 @@ def _ask_index(
         total, rows, url = index.lists(Ids(pmid=pmid), _ELSEWHERE[kind], most, web)
     except NotConfigured as refused:
         raise NotAvailable(refused.message, refused.hint) from None
-    return Relations(tuple(map(_from_linked, rows)), total, url)
+    return RelatedPapers(tuple(map(_linked_row_to_paper, rows)), total, url)
 
 
-def _ask_local(pmid: str, kind: Relationship, most: int, web: Web) -> Relations | None:
-    """Look in the table of citations on this machine; return None without a table."""
+def _read_local_list(pmid: str, kind: Relationship, most: int, web: Web) -> RelatedPapers | None:
+    """Return a list from the local table of citations; None without a table."""
     if kind not in _ELSEWHERE or (citations := find_citations(web.settings, fresh=True)) is None:
         return None
     ask = citations.cited if kind == "pubmed_references" else citations.citing
@@ -162,24 +164,24 @@ def _ask_local(pmid: str, kind: Relationship, most: int, web: Web) -> Relations 
         edges = ask([int(pmid)])[int(pmid)]
     except StoreFailed as damaged:
         raise NotAvailable(damaged.message, damaged.hint) from None
-    listed = tuple(Related(str(edge.pmid)) for edge in edges[:most])
-    return Relations(listed, len(edges), "", citations.label)
+    listed = tuple(RelatedPaper(str(edge.pmid)) for edge in edges[:most])
+    return RelatedPapers(listed, len(edges), "", citations.label)
 
 
 # The sites in the order in which they are asked, by the name that is shown; the answer is None
 # where a site has no list of that kind, or only for a key.
 _LISTS: dict[str, _Asks] = {
-    "mirror": _ask_local,
-    "NCBI ELink": _ask_ncbi,
+    "mirror": _read_local_list,
+    "NCBI ELink": _fetch_ncbi_list,
     **{
-        index.name: partial(_ask_index, index)
+        index.name: partial(_fetch_index_list, index)
         for index in INDEXES
         if index.name in ("Europe PMC", "OpenAlex", "Semantic Scholar")
     },
 }
 
 
-def _add_records(pmid: str, relations: Relations, web: Web) -> Relations:
+def _add_records(pmid: str, relations: RelatedPapers, web: Web) -> RelatedPapers:
     """Add PubMed's record of each paper; the request also shows whether *pmid* exists."""
     wanted = [article.pmid for article in relations.articles if article.pmid]
     warnings = relations.warnings
@@ -201,7 +203,7 @@ def _add_records(pmid: str, relations: Relations, web: Web) -> Relations:
     return replace(relations, articles=articles, warnings=warnings)
 
 
-def _fill_from_record(article: Related, paper: Paper | None) -> Related:
+def _fill_from_record(article: RelatedPaper, paper: Paper | None) -> RelatedPaper:
     if paper is None:
         return article
     return replace(
@@ -215,13 +217,13 @@ def _fill_from_record(article: Related, paper: Paper | None) -> Related:
     )
 
 
-def _from_ncbi(link: Link) -> Related:
-    return Related(link.pmid, score=link.score)
+def _ncbi_link_to_paper(link: Link) -> RelatedPaper:
+    return RelatedPaper(link.pmid, score=link.score)
 
 
-def _from_linked(row: LinkedPaper) -> Related:
+def _linked_row_to_paper(row: LinkedPaper) -> RelatedPaper:
     names = _shorten_authors([name.strip() for name in row.authors.split(",") if name.strip()])
-    return Related(row.pmid, row.title, names, row.journal, row.year, row.doi)
+    return RelatedPaper(row.pmid, row.title, names, row.journal, row.year, row.doi)
 
 
 def _shorten_authors(names: Sequence[str]) -> str:

@@ -53,7 +53,7 @@ _GENE_TAG = "[Gene Symbol]"
 _QUESTIONS = ("hasabstract", "english[la]", "humans[mh]", '"journal article"[pt]', "medline[sb]")
 
 
-def search(query: Query, web: Web, sources: Sequence[Source]) -> SearchResult:
+def search_pubmed(query: Query, web: Web, sources: Sequence[Source]) -> SearchResult:
     """Search PubMed in its own query language.
 
     Raises
@@ -67,7 +67,7 @@ def search(query: Query, web: Web, sources: Sequence[Source]) -> SearchResult:
     """
     pubmed = next(source for source in sources if source.name == "pubmed")
     assert pubmed.search is not None
-    found = pubmed.search(check_query(query), web)
+    found = pubmed.search(normalize_query(query), web)
     return found if found.total else replace(found, warnings=(NO_HITS, *found.warnings))
 
 
@@ -80,11 +80,11 @@ def search_ligand_receptor(
     meant: its warning about that tag is for questions that others wrote.
     """
     text = build_ligand_receptor_query(ligand, receptor)
-    found = search(replace(query, text=text), web, sources)
+    found = search_pubmed(replace(query, text=text), web, sources)
     return replace(found, warnings=tuple(one for one in found.warnings if _GENE_TAG not in one))
 
 
-def find_every_pmid(query: Query, web: Web) -> EveryHit:
+def find_every_pmid(query: Query, web: Web) -> AllHits:
     """Find every hit of a query, however many there are.
 
     Raises
@@ -94,7 +94,7 @@ def find_every_pmid(query: Query, web: Web) -> EveryHit:
     Unreachable
         PubMed did not answer, or reported an error of its own.
     """
-    return find_every_hit(check_query(query), web)
+    return search_every_pmid(normalize_query(query), web)
 
 
 def count_by_filter(query: Query, filters: Sequence[str], web: Web) -> dict[str, int]:
@@ -109,7 +109,7 @@ def count_by_filter(query: Query, filters: Sequence[str], web: Web) -> dict[str,
     Unreachable
         PubMed did not answer, or reported an error of its own.
     """
-    query = check_query(query)
+    query = normalize_query(query)
     return {
         words: count_hits(query, web, f"AND ({words})" if words else "")
         for words in dict.fromkeys(filters)
@@ -130,7 +130,7 @@ def build_ligand_receptor_query(ligand: str, receptor: str) -> str:
     )
 
 
-def check_query(query: Query) -> Query:
+def normalize_query(query: Query) -> Query:
     """Return the query on one line, with dates and types as PubMed takes them.
 
     Raises
@@ -141,7 +141,7 @@ def check_query(query: Query) -> Query:
     text = prepare_query_text(query.text, "query", QUERY_MAX_CHARS)
     if not text.strip():
         raise BadRequest("The query is empty.", 'For example: CRISPR[Title] AND "2026"[PDAT]')
-    _require_balance(text)
+    _require_closed_brackets(text)
     _require_one_of("sort_by", query.sort_by, SORTS)
     _require_one_of("date_type", query.date_type, DATE_TYPES)
     require_valid_page(query.max_results, query.start, MAX_RESULTS)
@@ -149,11 +149,11 @@ def check_query(query: Query) -> Query:
     first, last = query.min_date, query.max_date
     if first or last:  # PubMed ignores one that comes alone
         first, last = first or _EARLIEST, last or _LATEST
-    kinds = _check_types(query.publication_types)
+    kinds = _require_publication_types(query.publication_types)
     return replace(query, text=text, min_date=first, max_date=last, publication_types=kinds)
 
 
-def _check_types(types: Sequence[str]) -> tuple[str, ...]:
+def _require_publication_types(types: Sequence[str]) -> tuple[str, ...]:
     """Return the publication types; raise for an empty name, which would match nothing."""
     if len(types) > MAX_TYPES:
         msg = f"{len(types):,} publication types are given; {MAX_TYPES} is the most."
@@ -179,7 +179,7 @@ def _clean_gene_name(name: str, role: str) -> str:
     return re.sub(r"\s+", " ", cleaned)
 
 
-def _require_balance(text: str) -> None:
+def _require_closed_brackets(text: str) -> None:
     bare = re.sub(r'"[^"]*"', "", text)
     if '"' in bare:
         raise BadRequest("A quotation mark in the query is not closed.", "Close or remove it.")
@@ -228,7 +228,7 @@ def search_articles(query: Query, first: int, web: Web) -> ArticleSearch:
     if not 0 <= first <= MAX_SUMMARIES:
         msg = f"fetch_brief_summaries is {first}; it must lie between 0 and {MAX_SUMMARIES}."
         raise BadRequest(msg, "Ask for the details of others by PMID.")
-    query = check_query(query)
+    query = normalize_query(query)
     hits = search_pmids(query, web, kept=first > 0)
     url = build_search_url(query, web, kept=first > 0)
     warnings = hits.warnings if hits.total else (NO_HITS, *hits.warnings)
@@ -251,7 +251,7 @@ def search_articles(query: Query, first: int, web: Web) -> ArticleSearch:
 
 
 @dataclass(frozen=True, slots=True)
-class EveryHit:
+class AllHits:
     """All hits of a search, in pages of at most 9,999 PMIDs.
 
     Parameters
@@ -273,7 +273,7 @@ class EveryHit:
     pages: Iterator[tuple[str, ...]]
 
 
-def find_every_hit(query: Query, web: Web) -> EveryHit:
+def search_every_pmid(query: Query, web: Web) -> AllHits:
     """Find every hit of *query*; its ``start``, ``max_results`` and order are ignored.
 
     Raises
@@ -286,8 +286,8 @@ def find_every_hit(query: Query, web: Web) -> EveryHit:
     if whole.total <= LAST_HIT:
         pages = iter([whole.pmids] if whole.pmids else [])
     else:
-        pages = _DateSlicer(query, web, whole.total, warnings).split_into_pages()
-    return EveryHit(whole.total, whole.effective_query, warnings, pages)
+        pages = _DateSlicer(query, web, whole.total, warnings).iterate_pmid_pages()
+    return AllHits(whole.total, whole.effective_query, warnings, pages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,13 +302,13 @@ class _DateSlice:
         days = f'"{self.first:%Y/%m/%d}"[edat] : "{self.last:%Y/%m/%d}"[edat]'
         return " ".join([f"AND ({days})", *self.answers])
 
-    def split(self, share: float) -> tuple[_DateSlice, _DateSlice] | None:
-        """Return two slices that hold the hits of this one; None if it cannot be cut further.
+    def split_by_weight(self, share: float) -> tuple[_DateSlice, _DateSlice] | None:
+        """Return two slices with the hits of this slice; None if it cannot be divided further.
 
         The earlier one is meant to hold *share* of the hits.
         """
         if self.first < self.last:
-            cut = _find_cut(self.first, self.last, share)
+            cut = _find_split_day(self.first, self.last, share)
             return replace(self, last=cut), replace(self, first=cut + _DAY)
         if len(self.answers) == len(_QUESTIONS):
             return None
@@ -319,26 +319,26 @@ class _DateSlice:
     @property
     def weight(self) -> float:
         """The estimated number of hits in the slice, in arbitrary units."""
-        days = (_limit_to_today(self.first, self.last) - self.first).days + 1
+        days = (_cap_at_today(self.first, self.last) - self.first).days + 1
         return math.exp(_GROWTH * (self.first - _BEGINNING).days) * math.expm1(_GROWTH * days)
 
 
-def _limit_to_today(first: date, last: date) -> date:
-    """Return *last*, but not a day in the future; a clock set too early is ignored."""
+def _cap_at_today(first: date, last: date) -> date:
+    """Return *last*, or today if *last* is later; a clock that is set too early is ignored."""
     tomorrow = datetime.fromtimestamp(time.time(), UTC).date() + _DAY
     return min(last, tomorrow) if first < tomorrow else last
 
 
-def _find_cut(first: date, last: date, share: float) -> date:
+def _find_split_day(first: date, last: date, share: float) -> date:
     """Return the last day of an earlier part that holds *share* of the weight."""
-    days = (_limit_to_today(first, last) - first).days
+    days = (_cap_at_today(first, last) - first).days
     reach = math.log1p(share * math.expm1(_GROWTH * days)) / _GROWTH
     return first + max(0, min(int(reach), days - 1)) * _DAY
 
 
 @dataclass(slots=True)
 class _DateSlicer:
-    """Split a search by Entrez date until every slice fits into one answer."""
+    """Splits a search by Entrez date until each slice fits into one answer."""
 
     query: Query
     web: Web
@@ -347,43 +347,47 @@ class _DateSlicer:
     seen: set[int] = field(default_factory=set)
     density: float = 0.0
 
-    def split_into_pages(self) -> Iterator[tuple[str, ...]]:
+    def iterate_pmid_pages(self) -> Iterator[tuple[str, ...]]:
         whole = _DateSlice()
-        count = self._count_whole(whole)
+        count = self._count_all_hits(whole)
         waiting = [(whole, count)]
         self.density = count / whole.weight
         while waiting:
             part, expected = waiting.pop()
-            parts = part.split(self._compute_share(part)) if expected > LAST_HIT else None
+            parts = (
+                part.split_by_weight(self._compute_slice_share(part))
+                if expected > LAST_HIT
+                else None
+            )
             chosen = parts[0] if parts else part
             hits = fetch_first_hits(self.query, self.web, str(chosen))
-            _require_agreement(expected, hits.total, part, whole=parts is None)
+            _require_plausible_count(expected, hits.total, part, whole=parts is None)
             # Neighbouring dates are alike; where there was nothing, the next step is longer.
             self.density = hits.total / chosen.weight or self.density / 4
             if parts and hits.total < expected:
                 waiting.append((parts[1], expected - hits.total))
-            if hits.total > LAST_HIT and chosen.split(0.5):
+            if hits.total > LAST_HIT and chosen.split_by_weight(0.5):
                 waiting.append((chosen, hits.total))
-            elif new := self._take_new(hits, chosen):
+            elif new := self._select_new_pmids(hits, chosen):
                 yield new
         if len(self.seen) != count:
             warning = f"PubMed counted {count:,} hits, and its slices by Entrez date held"
             self.warnings.append(f"{warning} {len(self.seen):,}.")
 
-    def _compute_share(self, part: _DateSlice) -> float:
+    def _compute_slice_share(self, part: _DateSlice) -> float:
         """Return the share of *part* that fills one slice; at most half, so every search ends."""
         return min(0.5, _FULL_SLICE / (self.density * part.weight))
 
-    def _count_whole(self, whole: _DateSlice) -> int:
+    def _count_all_hits(self, whole: _DateSlice) -> int:
         count = count_hits(self.query, self.web, str(whole))
         if not count:
-            _require_agreement(self.total, count, whole, whole=True)
+            _require_plausible_count(self.total, count, whole, whole=True)
         if count != self.total:
             warning = f"PubMed counts {self.total:,} hits, {count:,} of them by Entrez date"
             self.warnings.append(f"{warning}: {abs(self.total - count):,} may be missing.")
         return count
 
-    def _take_new(self, hits: Hits, part: _DateSlice) -> tuple[str, ...]:
+    def _select_new_pmids(self, hits: Hits, part: _DateSlice) -> tuple[str, ...]:
         if (lost := hits.total - len(hits.pmids)) > 0:
             warning = f"{hits.total:,} hits share the Entrez date {part.first:%Y/%m/%d}"
             self.warnings.append(f"{warning}; PubMed does not hand out {lost:,} of them.")
@@ -392,7 +396,7 @@ class _DateSlicer:
         return new
 
 
-def _require_agreement(expected: int, counted: int, part: _DateSlice, *, whole: bool) -> None:
+def _require_plausible_count(expected: int, counted: int, part: _DateSlice, *, whole: bool) -> None:
     """Check counts: a part may hold fewer hits than *expected*, the *whole* may not.
 
     Small differences are records that came in meanwhile; others mean that we cannot tell.

@@ -16,7 +16,7 @@ _MAX_NEIGHBOURS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Spelling:
+class QuerySpelling:
     """PubMed's spelling of a query; ``corrected`` is empty if PubMed suggests nothing."""
 
     query: str
@@ -25,28 +25,30 @@ class Spelling:
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
-    """A MeSH record with the headings next to it in the tree, by name."""
+class MeshHeading:
+    """A MeSH record with the names of its neighbours in the tree."""
 
     term: MeshTerm
     broader: tuple[str, ...]
     narrower: tuple[str, ...]
 
 
-def check_spelling(query: str, web: Web) -> Spelling:
-    """Check the spelling of a query.
+def check_spelling(query: str, web: Web) -> QuerySpelling:
+    """Return PubMed's spelling of a query.
 
     Raises
     ------
     BadRequest
         The query is empty, too long, or holds control characters.
     """
-    words = _check_words(query, "query")
+    words = _require_words(query, "query")
     corrected, replaced = fetch_spelling(words, web)
-    return Spelling(words, "" if corrected.casefold() == words.casefold() else corrected, replaced)
+    return QuerySpelling(
+        words, "" if corrected.casefold() == words.casefold() else corrected, replaced
+    )
 
 
-def look_up_mesh(text: str, most: int, web: Web) -> tuple[int, list[Heading]]:
+def look_up_mesh(text: str, most: int, web: Web) -> tuple[int, list[MeshHeading]]:
     """Return the number of matching MeSH records and the first ones; exact names come first.
 
     Raises
@@ -54,7 +56,7 @@ def look_up_mesh(text: str, most: int, web: Web) -> tuple[int, list[Heading]]:
     BadRequest
         The text is empty, too long, or holds control characters.
     """
-    words = _check_words(text, "term")
+    words = _require_words(text, "term")
     if not 1 <= most <= MAX_TERMS:
         msg = f"max_results is {most}; it must lie between 1 and {MAX_TERMS}."
         raise BadRequest(msg, "Look up a narrower term.")
@@ -67,25 +69,25 @@ def look_up_mesh(text: str, most: int, web: Web) -> tuple[int, list[Heading]]:
         if near
         else {}
     )
-    terms.sort(key=lambda term: _rank_match(words, term))
+    terms.sort(key=lambda term: _rank_heading_match(words, term))
     return total, [
-        Heading(
+        MeshHeading(
             term,
-            _look_up_names(term.parents, names),
-            _look_up_names(_limit_neighbours(term.children), names),
+            _list_heading_names(term.parents, names),
+            _list_heading_names(_limit_neighbours(term.children), names),
         )
         for term in terms
     ]
 
 
-def _check_words(text: str, name: str) -> str:
+def _require_words(text: str, name: str) -> str:
     words = " ".join(prepare_query_text(text, name, QUERY_MAX_CHARS).split())
     if not words:
         raise BadRequest(f"The {name} is empty.", "Give a word or a phrase.")
     return words
 
 
-def _rank_match(words: str, term: MeshTerm) -> int:
+def _rank_heading_match(words: str, term: MeshTerm) -> int:
     """Return 0 for the heading itself, 1 for one of its synonyms, 2 for anything else."""
     sought = words.casefold()
     if sought in (term.heading.casefold(), term.ui.casefold()):
@@ -97,5 +99,5 @@ def _limit_neighbours(uids: Sequence[str]) -> Sequence[str]:
     return uids[:_MAX_NEIGHBOURS]
 
 
-def _look_up_names(uids: Iterable[str], names: dict[str, str]) -> tuple[str, ...]:
+def _list_heading_names(uids: Iterable[str], names: dict[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for uid in uids if (name := names.get(uid))))
