@@ -1,12 +1,17 @@
-"""Score the search by words on the Cystic Fibrosis collection, beside the package bm25s.
+"""Score the search by words on two public collections, beside the package bm25s.
 
-1,239 MEDLINE records of 1974 to 1979 and 99 questions, each record judged by four people with 0 to
-2 points: ``cfc-xml`` and ``other-xmls/cfquery.xml`` in ``Hadartalisr/VSM_IR`` (no licence file: to
-be measured, not passed on). Published in Shaw, Wood, Wood and Tibbo, Library and Information
-Science Research 13:347 (1991).
+Cystic Fibrosis: 1,239 MEDLINE records of 1974 to 1979 and 99 questions, each record judged by four
+people with 0 to 2 points: ``cfc-xml`` and ``other-xmls/cfquery.xml`` in ``Hadartalisr/VSM_IR`` (no
+licence file: to be measured, not passed on). Published in Shaw, Wood, Wood and Tibbo, Library and
+Information Science Research 13:347 (1991).
 
 Odd question numbers are for tuning, even ones for scoring. A record counts as relevant if a judge
 gave it a point; for nDCG its gain is the sum of the points. Titles and abstracts are indexed.
+
+BioASQ 12B: 340 questions of experts, and 8,705 snippets of PubMed that answer them:
+``data/BioASQ-12b/goldset`` in ``MattMorgis/bioasq-rag`` (CC BY-NC-SA). The different snippets of
+all questions are indexed; relevant are those of the question. Batches 1 and 2 are for tuning, 3 and
+4 for scoring. BioASQ itself searches all of PubMed, so its leaderboards cannot be compared.
 """
 
 from __future__ import annotations
@@ -74,6 +79,22 @@ def read_questions(path: Path) -> list[Question]:
     ]
 
 
+def read_snippets(
+    folder: Path, batches: Sequence[int]
+) -> tuple[dict[int, tuple[str, str]], list[Question]]:
+    """Return all snippets by number, without titles, and the questions of some batches."""
+    numbers: dict[str, int] = {}
+    questions = []
+    for batch in (1, 2, 3, 4):
+        path = folder / f"12B{batch}_golden.json"
+        for one in json.loads(path.read_text(encoding="utf-8"))["questions"]:
+            texts = [" ".join(snippet["text"].split()) for snippet in one["snippets"]]
+            points = {numbers.setdefault(text, len(numbers)): 1 for text in texts}
+            if batch in batches and points:
+                questions.append(Question(len(questions), one["body"], points))
+    return {number: ("", text) for text, number in numbers.items()}, questions
+
+
 def _parse(path: Path) -> etree._Element:
     parser = etree.XMLParser(recover=True, load_dtd=False, no_network=True)
     return etree.parse(str(path), parser).getroot()
@@ -130,13 +151,17 @@ def score(found: Sequence[int], points: Mapping[int, int]) -> tuple[float, float
 def main() -> int:
     """Print the mean scores of one half of the questions."""
     parser = argparse.ArgumentParser(prog="python -m quality.public.retrieval", description=__doc__)
-    parser.add_argument("folder", type=Path, help="a copy of the repository")
+    parser.add_argument("folder", type=Path, help="a copy of the repository, or of the goldset")
+    parser.add_argument("--snippets", action="store_true", help="the folder is BioASQ's goldset")
     parser.add_argument("--bm25s", type=Path, metavar="PYTHON", help="a Python that has it")
     parser.add_argument("--second", action="store_true", help="the questions kept for scoring")
     options = parser.parse_args()
-    records = read_records(options.folder / "cfc-xml")
-    every = read_questions(options.folder / "other-xmls" / "cfquery.xml")
-    questions = [one for one in every if one.number % 2 != options.second]
+    if options.snippets:
+        records, questions = read_snippets(options.folder, (3, 4) if options.second else (1, 2))
+    else:
+        records = read_records(options.folder / "cfc-xml")
+        every = read_questions(options.folder / "other-xmls" / "cfquery.xml")
+        questions = [one for one in every if one.number % 2 != options.second]
     orders = {"Papershelf, words": search_with_papershelf(records, questions)}
     if options.bm25s:
         orders["bm25s"] = search_with_bm25s(records, questions, options.bm25s)
