@@ -28,7 +28,7 @@ from utils.shelf import Shelf
 def index_papers(folder: Path, papers: Sequence[Paper]) -> float:
     """Store papers, index them as a new process would, and return the CPU seconds of indexing."""
     settings = Settings(papers_dir=folder, embeddings_provider="none")
-    corpus = Corpus(settings, None, Shelf(folder))  # type: ignore[arg-type]
+    corpus = Corpus(settings, None, Shelf(folder))
     for start in range(0, len(papers), 1000):
         corpus.database.store_records(papers[start : start + 1000])
     corpus.database.close()

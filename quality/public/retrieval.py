@@ -84,7 +84,7 @@ def read_snippets(
 ) -> tuple[dict[int, tuple[str, str]], list[Question]]:
     """Return all snippets by number, without titles, and the questions of some batches."""
     numbers: dict[str, int] = {}
-    questions = []
+    questions: list[Question] = []
     for batch in (1, 2, 3, 4):
         path = folder / f"12B{batch}_golden.json"
         for one in json.loads(path.read_text(encoding="utf-8"))["questions"]:
