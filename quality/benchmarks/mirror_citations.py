@@ -16,8 +16,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from utils.mirror.citation_table import Citations, Tables, get_files
-from utils.mirror.citations import Collection, _Update, get_folder, read_pairs
+from utils.mirror.citation_table import Citations, Tables, get_table_files
+from utils.mirror.citations import Collection, _Update, get_citations_folder, read_pairs
 from utils.sources.citation_collection import HEADER, TABLE_NAME
 
 _PMIDS = 2_000_000
@@ -45,7 +45,7 @@ def write_zip(path: Path, edges: int) -> None:
 def make(folder: Path, pipe: Any) -> None:
     """Read and put together; seconds of both, edges, and the largest size in MB."""
     collection, began = Collection("2026-01-01", "0" * 32), time.process_time()
-    get_folder(folder).mkdir(parents=True)
+    get_citations_folder(folder).mkdir(parents=True)
     for _ in read_pairs(folder / "nih.zip", collection.get_pairs_path(folder)):
         pass
     read = time.process_time() - began
@@ -82,7 +82,7 @@ def main() -> None:
         for pmid in range(1, 21):
             citations.citing([pmid])
         asked = (time.process_time() - began) / 20
-        size = sum(path.stat().st_size for path in get_files(folder, citations.table)) / edges
+        size = sum(path.stat().st_size for path in get_table_files(folder, citations.table)) / edges
         print(f"read          {options.edges / read:>12,.0f} edges/s")
         print(f"put together  {edges / joined:>12,.0f} edges/s, both orders")
         print(

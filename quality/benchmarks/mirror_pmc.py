@@ -26,7 +26,7 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from quality.benchmarks.mirror import compare, measured
-from utils.mirror.bundles import Member, get_md5, pack
+from utils.mirror.bundles import Member, get_bundle_md5, write_bundle
 from utils.mirror.engines import ENGINES
 from utils.mirror.parts import Part, ReadJob
 from utils.mirror.pmc import BATCH
@@ -89,17 +89,19 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         batches = [some[at : at + BATCH] for at in range(0, len(some), BATCH)]
-        bundles = [pack(one, place / "source", f"{n:07}") for n, one in enumerate(batches, 1)]
+        bundles = [
+            write_bundle(one, place / "source", f"{n:07}") for n, one in enumerate(batches, 1)
+        ]
         jobs = [
-            ReadJob(str(path), "pmc", path.name, f"{n:07}", n, get_md5(path), name)
+            ReadJob(str(path), "pmc", path.name, f"{n:07}", n, get_bundle_md5(path), name)
             for n, path in enumerate(bundles, 1)
         ]
         made: list[Part] = []
         timed("and written", len(some), lambda: made.extend(map(read_texts, jobs)))
         sizes = [path.stat().st_size for path in bundles]
         shards = [some[at :: options.workers * 2] for at in range(options.workers * 2)]
-        compare(options, [pack(one, place, f"{n:07}") for n, one in enumerate(shards, 101)])
-        heavy = pack(heaviest(some), place, "0000201")
+        compare(options, [write_bundle(one, place, f"{n:07}") for n, one in enumerate(shards, 101)])
+        heavy = write_bundle(heaviest(some), place, "0000201")
         print(f"{BATCH} of the largest: {measured('here', 1, [heavy], 1)['memory']:,.0f} MB")
     size = sum(len(one.xml) for one in some)
     print(

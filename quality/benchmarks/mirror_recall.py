@@ -92,8 +92,8 @@ def _compared(
     """Recall of ten and fifty by each way."""
     vectors._FEW, vectors._PER_LIST = 0, each
     store = VectorStore(folder)
-    store.write("all", pack_vectors(np.arange(len(rows), dtype=np.int64), rows))
-    store.absorb_new("real", rows.shape[1])
+    store.write_chunk("all", pack_vectors(np.arange(len(rows), dtype=np.int64), rows))
+    store.build_segments("real", rows.shape[1])
     scores = questions @ rows.T
     scores[np.arange(len(asked)), asked] = -2  # its own passage is no answer
     exact = np.argsort(-scores, axis=1)[:, :50]

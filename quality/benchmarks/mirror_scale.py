@@ -121,8 +121,8 @@ def _grow(folder: Path, passages: int, dim: int) -> None:
     began, cpu, first = time.perf_counter(), time.process_time(), store.size
     for at in range(first, passages, _FILE):
         some = range(at, min(at + _FILE, passages))
-        store.write(f"{at:012}", pack_vectors(keys_of(some), vectors_of(some, dim)))
-    store.absorb_new(MODEL, dim)
+        store.write_chunk(f"{at:012}", pack_vectors(keys_of(some), vectors_of(some, dim)))
+    store.build_segments(MODEL, dim)
     said = f"{time.perf_counter() - began:,.0f} s, {time.process_time() - cpu:,.0f} of CPU"
     print(f"vectors: {first:,} to {passages:,} in {said}", flush=True)
 

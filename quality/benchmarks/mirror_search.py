@@ -152,8 +152,8 @@ def _make(folder: Path, args: argparse.Namespace) -> None:
     store = VectorStore(folder / "vectors")
     for number in range(len(files)):
         keys, rows = _keys(folder, files[number]), vectors_of(_numbers(number, args), args.dim)
-        store.write(f"{number:05}", pack_vectors(keys, rows))
-    store.absorb_new(MODEL, args.dim)
+        store.write_chunk(f"{number:05}", pack_vectors(keys, rows))
+    store.build_segments(MODEL, args.dim)
     seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
     rate = args.passages / cpu
     print(
@@ -167,8 +167,8 @@ def part_of(folder: Path, number: int, args: argparse.Namespace) -> SourceFile:
     from utils.mirror.columns import (
         make_passage_batch,
         make_passage_schema,
+        make_record_batch,
         make_record_schema,
-        record_batch,
     )
     from utils.mirror.parts import READERS, ROWS, PartFile
 
@@ -189,9 +189,9 @@ def part_of(folder: Path, number: int, args: argparse.Namespace) -> SourceFile:
                 some, first = range(at, min(at + ROWS, count)), number * _FILE + 1
                 papers = _papers(some, first, chance, words)
                 rows = [(at + n, int(one.ids.pmid), 1, (), one) for n, one in enumerate(papers)]
-                records.write(record_batch(made.order, rows))
+                records.write_row_group(make_record_batch(made.order, rows))
                 cut = [(place, pmid, _passage(paper)) for place, pmid, *_, paper in rows]
-                passages.write(make_passage_batch(made.order, cut))
+                passages.write_row_group(make_passage_batch(made.order, cut))
             passages.commit()
         records.commit()
     return made

@@ -166,10 +166,10 @@ def citations_chain(world: World, folder: Path, chance: random.Random, most: int
     def look() -> None:
         from pyarrow import parquet
 
-        from utils.mirror.citation_table import get_files
+        from utils.mirror.citation_table import get_table_files
 
         ours, theirs = (
-            [parquet.read_table(path) for path in get_files(one.folder, one.citations.table)]
+            [parquet.read_table(path) for path in get_table_files(one.folder, one.citations.table)]
             for one in (killed, whole)
         )
         assert ours == theirs

@@ -7,7 +7,7 @@ from tests.world.citation_collection import Snapshot, zipped
 from tests.world.pubmed_files import name_of, packed
 from utils import Library
 from utils.errors import EmptyStore, StoreFailed
-from utils.mirror.citation_table import Edge, get_files
+from utils.mirror.citation_table import Edge, get_table_files
 
 pytestmark = pytest.mark.extras("pyarrow", "duckdb")
 FAR = 200_007
@@ -43,7 +43,7 @@ def edges(mirror):
     from pyarrow import parquet
 
     found = []
-    files = get_files(mirror.folder, mirror.citations.table)
+    files = get_table_files(mirror.folder, mirror.citations.table)
     for by, path in zip(("citing", "cited"), files, strict=True):
         rows = parquet.read_table(path).to_pylist()
         assert [row[by] for row in rows] == sorted(row[by] for row in rows)
@@ -161,7 +161,7 @@ def test_where_nih_cannot_be_reached_the_records_make_the_table(mirror, world):
 def test_a_damaged_file_says_what_to_do(mirror):
     updated(mirror)
     ended(mirror)
-    [path, _] = get_files(mirror.folder, mirror.citations.table)
+    [path, _] = get_table_files(mirror.folder, mirror.citations.table)
     path.write_bytes(b"damaged")
     with pytest.raises(StoreFailed, match="cannot be read") as raised:
         mirror.citations.cited([4])
@@ -179,7 +179,7 @@ def test_a_file_that_is_not_as_it_was_made_is_found_and_made_again(mirror, at, h
     updated(mirror)
     ended(mirror)
     assert not any(one.faults for one in mirror.verify(source="citations"))
-    path = get_files(mirror.folder, mirror.citations.table)[at]
+    path = get_table_files(mirror.folder, mirror.citations.table)[at]
     before = edges(mirror)
     if how == "another":  # whole, and without one of its citations
         parquet.write_table(parquet.read_table(path).slice(1), path)

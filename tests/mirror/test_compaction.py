@@ -90,11 +90,12 @@ def test_old_bundles_and_parts_go_with_the_last_generation_that_needs_them(days,
     assert parts <= {path.name.partition("-")[0] for path in zips.iterdir()}
 
 
-@pytest.mark.parametrize("step", ["pack", "write_text_parts", "Objects.move", "Manifest.replace"])
+@pytest.mark.parametrize(
+    "step", ["write_bundle", "write_text_parts", "Objects.move_to_batch", "Manifest.replace_files"]
+)
 def test_a_merge_that_is_killed_is_done_by_the_next_run(days, world, monkeypatch, step):
     place, _, name = step.rpartition(".")
     owner = {"": compaction, "Objects": Objects, "Manifest": Manifest}[place]
-    name = "replace_files" if name == "replace" else name
 
     def dies(*_):
         raise Killed

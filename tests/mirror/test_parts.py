@@ -15,7 +15,7 @@ from tests.processes import run
 from tests.world.pubmed_files import packed
 from utils.demo.pubmed_xml import pubmed_article
 from utils.errors import StoreFailed
-from utils.mirror.columns import row_to_paper
+from utils.mirror.columns import build_paper
 from utils.mirror.parts import READERS, ROWS, ReadJob, read_part
 from utils.readers.pubmed import iterate_records
 
@@ -43,7 +43,7 @@ def test_a_record_comes_back_as_it_was_read(tmp_path, world):
     job = job_of(tmp_path, data)
     made = read_part(job)
     read = list(iterate_records(gzip.decompress(data)))
-    assert [row_to_paper(row) for row in rows(job.records)] == read
+    assert [build_paper(row) for row in rows(job.records)] == read
     assert made.records == len(read)
 
 
@@ -54,7 +54,7 @@ def test_real_records_come_back_as_they_were_read(tmp_path, shared):
         data = file.read_bytes()
         job = job_of(tmp_path, data, file.name)
         read_part(job)
-        assert [row_to_paper(row) for row in rows(job.records)] == list(
+        assert [build_paper(row) for row in rows(job.records)] == list(
             iterate_records(gzip.decompress(data))
         )
 

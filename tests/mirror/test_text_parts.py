@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.readers.jats_snippets import article
-from utils.mirror.bundles import Member, get_md5, pack
+from utils.mirror.bundles import Member, get_bundle_md5, write_bundle
 from utils.mirror.parts import READERS, ReadJob
 from utils.mirror.texts import read_texts
 from utils.sources.pmc_inventory import ObjectVersion
@@ -67,8 +67,8 @@ def members():
 
 
 def job_of(folder):
-    bundle = pack(members(), folder / "source" / "pmc", "0000001")
-    about = (bundle.name, "0000001", 1, get_md5(bundle), str(folder))
+    bundle = write_bundle(members(), folder / "source" / "pmc", "0000001")
+    about = (bundle.name, "0000001", 1, get_bundle_md5(bundle), str(folder))
     return ReadJob(str(bundle), "pmc", *about)
 
 
@@ -92,7 +92,7 @@ def test_whoever_changes_what_is_made_of_articles_raises_the_reader(tmp_path):
 
 def test_a_text_that_is_no_utf8_article_ends_no_batch(tmp_path):
     torn = [replace(one, xml=one.xml[:300]) if one.xml else one for one in members()]
-    bundle = pack(torn, tmp_path / "source" / "pmc", "0000001")
-    about = (bundle.name, "0000001", 1, get_md5(bundle), str(tmp_path))
+    bundle = write_bundle(torn, tmp_path / "source" / "pmc", "0000001")
+    about = (bundle.name, "0000001", 1, get_bundle_md5(bundle), str(tmp_path))
     made = read_texts(ReadJob(str(bundle), "pmc", *about))
     assert (made.records, made.deletions, made.reason) == (0, 3, "")

@@ -180,10 +180,12 @@ def test_many_segments_find_nearly_all_that_comparing_all_finds(tmp_path, monkey
     keys = chance.permutation(9_000).astype(np.int64) - 4_500
     store = VectorStore(tmp_path / "store")
     for number, at in enumerate(range(0, 9_000, 500)):
-        store.write(f"part-{number:03}", pack_vectors(keys[at : at + 500], rows[at : at + 500]))
+        store.write_chunk(
+            f"part-{number:03}", pack_vectors(keys[at : at + 500], rows[at : at + 500])
+        )
         if number in (2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13):
-            store.absorb_new("m", 64)
-    store.absorb_new("m", 64, "g")
+            store.build_segments("m", 64)
+    store.build_segments("m", 64, "g")
     assert 1 < len(store.segments) <= 4
     assert sum(len(segment.keys) for segment in store.segments) == 9_000
     assert {len(segment.centroids) for segment in store.segments} != {1}

@@ -86,7 +86,7 @@ class Mirror:
         self.folder = folder or settings.mirror_folder
 
     def at(self, folder: str | Path) -> Mirror:
-        """Return the mirrors of another folder."""
+        """Return the mirror in another folder."""
         return Mirror(self.settings, self.rates, Path(folder).expanduser().absolute())
 
     def update(
@@ -145,14 +145,14 @@ class Mirror:
     def plan_pmc(
         self, choice: Choice | None = None, *, retry: bool = False, workers: int = 0
     ) -> PmcPlan:
-        """Return what an update of PMC would take; see `.plan.plan_pmc`."""
+        """Return the time and space that an update of PMC would take; see `.plan.plan_pmc`."""
         require_packages()
         from .plan import plan_pmc
 
         return plan_pmc(self.folder, self._open_web(), choice, retry=retry, workers=workers)
 
     def plan(self, *, keep: bool = True, workers: int = 0, measure: bool = False) -> MirrorPlan:
-        """Return what an update would take; see `.plan.plan_pubmed`."""
+        """Return the time and space that an update would take; see `.plan.plan_pubmed`."""
         require_packages()
         from .plan import plan_pubmed
 
@@ -167,13 +167,13 @@ class Mirror:
         return Generations(self.folder, "pmc")
 
     def pmc_status(self) -> dict[str, Any]:
-        """Return what is published of PMC, articles by state, and those without a text."""
+        """Return PMC's published generation, article counts by state, and articles without text."""
         from .objects import Objects
 
         current, objects = self.pmc_generations.get_published(), Objects(self.folder)
         return {
             "published": asdict(current) if current else None,
-            "outdated": sum(not file.is_read for file in self._read_files("pmc")),
+            "outdated": sum(not file.is_read for file in self._list_finished_files("pmc")),
             "articles": objects.count_states(),
             "aside": objects.list_without_text(),
         }
@@ -189,7 +189,7 @@ class Mirror:
         scheduler: str = "",
         say: Callable[[str], None] = _discard_message,
     ) -> Iterator[Verified]:
-        """Make parts again from their sources, and compare; see `.verify.verify`.
+        """Make parts again from their source files, and compare them; see `.verify.verify`.
 
         The files of the table of citations are held against their digests.
         """
@@ -198,7 +198,7 @@ class Mirror:
         from .verify import verify
 
         if source == "citations":
-            yield from citation_table.verify(self.folder)
+            yield from citation_table.verify_table(self.folder)
             return
         run = self._make_run(engine, workers, scheduler, say)
         yield from verify(self.folder, self._open_web(), run, names, source=source, sample=sample)
@@ -234,7 +234,8 @@ class Mirror:
 
         return Manifest(self.folder).list_files("pubmed")
 
-    def _read_files(self, source: str) -> list[SourceFile]:
+    def _list_finished_files(self, source: str) -> list[SourceFile]:
+        """Return the files of a source that have been read."""
         from .manifest import Manifest
 
         return [file for file in Manifest(self.folder).list_files(source) if file.state == "done"]
@@ -255,7 +256,7 @@ class Mirror:
         scheduler: str = "",
         say: Callable[[str], None] = _discard_message,
     ) -> Iterator[WordsProgress]:
-        """Bring all indexes of words up to date: of papers, of their passages, of PMC's texts.
+        """Update all word indexes: of papers, of their passages, and of PMC's full texts.
 
         See `.splits.update_indexes`.
         """
@@ -297,14 +298,14 @@ class Mirror:
         *,
         keep: bool = False,
     ) -> Iterator[CitationsProgress]:
-        """Bring the table of who cites whom up to date; see `.citations.update`."""
+        """Update the table of citations; see `.citations.update`."""
         require_packages()
         from .citations import update
 
         yield from update(self.folder, self._open_web(), keep=keep)
 
     def plan_citations(self) -> CitationsPlan:
-        """Return what an update of the citations would take; see `.plan.plan_citations`."""
+        """Return the work of an update of the citations; see `.plan.plan_citations`."""
         require_packages()
         from .plan import plan_citations
 
@@ -312,11 +313,11 @@ class Mirror:
 
     def citations_status(self) -> dict[str, Any] | None:
         """Return the published table of citations: files, bytes, and whether it is up to date."""
-        from .citation_table import Tables, get_files
+        from .citation_table import Tables, get_table_files
 
         if (table := Tables(self.folder).get_published()) is None:
             return None
-        paths = get_files(self.folder, table)
+        paths = get_table_files(self.folder, table)
         here = [path.stat().st_size for path in paths if path.exists()]
         return {
             **asdict(table),
@@ -351,7 +352,7 @@ class Mirror:
         published: Path | None = None,
         say: Callable[[str], None] = _discard_message,
     ) -> Iterator[EmbedProgress]:
-        """Have a vector of every passage that is published; see `.embedding.embed`."""
+        """Make a vector of every published passage that has none; see `.embedding.embed`."""
         require_packages()
         from .embedding import embed
 
@@ -366,9 +367,11 @@ class Mirror:
     def vectors(self, model: str, source: Literal["pubmed", "pmc"] = "pubmed") -> VectorStore:
         """Return the vectors of a model."""
         require_packages()
-        from .embedding import store_of
+        from .embedding import get_vector_store
 
-        return store_of(self.generations if source == "pubmed" else self.pmc_generations, model)
+        return get_vector_store(
+            self.generations if source == "pubmed" else self.pmc_generations, model
+        )
 
     def indexes(self) -> dict[str, str]:
         """Return the generation of each index and of each model's vectors; empty if incomplete."""
@@ -454,7 +457,7 @@ def _read_indexed_generation(state: Path) -> str | None:
 
 
 def require_packages() -> None:
-    """Refuse what needs the extra ``mirror`` where it is not installed.
+    """Raise an error if the packages of the extra ``mirror`` are not installed.
 
     Raises
     ------

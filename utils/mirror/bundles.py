@@ -44,12 +44,12 @@ class Member:
 
     @property
     def has_row(self) -> bool:
-        """True if a part has a row for the article: a text, or the fact that it is gone."""
+        """True if the part has a row for the article: its text, or a note that it is gone."""
         return self.state in ("text", "gone") or (self.state == "other" and self.had)
 
 
-def pack(members: Sequence[Member], folder: Path, sequence: str) -> Path:
-    """Write a bundle; it appears under its name when it is whole."""
+def write_bundle(members: Sequence[Member], folder: Path, sequence: str) -> Path:
+    """Write members to a bundle, which appears under its name once it is complete."""
     index = [
         {
             "object": list(one.listed),
@@ -91,8 +91,8 @@ def _compute_md5(data: bytes) -> str:
     return hashlib.md5(data, usedforsecurity=False).hexdigest()
 
 
-def get_md5(path: Path) -> str:
-    """Return the identity of a bundle, from its name."""
+def get_bundle_md5(path: Path) -> str:
+    """Return the MD5 of a bundle's index, from the bundle's name."""
     return path.stem.rpartition("-")[2]
 
 
@@ -107,7 +107,7 @@ def read_members(path: Path, *, bytes_too: bool = True) -> list[Member]:
     try:
         with safe_files.disk_errors(path, "read"), closing(zipfile.ZipFile(path)) as file:
             index = file.read(INDEX)
-            if _compute_md5(index) != get_md5(path):
+            if _compute_md5(index) != get_bundle_md5(path):
                 raise BadContent(f"{path.name} is damaged: it has another index.")
             return [_to_member(file, row, bytes_too=bytes_too) for row in json.loads(index)]
     except (zipfile.BadZipFile, KeyError, ValueError) as error:
@@ -129,8 +129,8 @@ def read_member(file: zipfile.ZipFile, about: Member) -> Member:
     return Member(about.listed, about.state, about.reason, about.had, metadata, xml)
 
 
-def read_fetched(path: Path, name: str) -> Fetched:
-    """Read an article version of a bundle; zlib's CRC is compared.
+def read_article(path: Path, name: str) -> Fetched:
+    """Read one article version from a bundle, and check its CRC.
 
     Raises
     ------
@@ -146,10 +146,10 @@ def read_fetched(path: Path, name: str) -> Fetched:
 
 def to_fetched(metadata: bytes, xml: bytes) -> Fetched:
     """Return an article as if fetched from the Cloud Service."""
-    return to_cloud_fetched(record_in(metadata), xml)
+    return to_cloud_fetched(parse_metadata(metadata), xml)
 
 
-def record_in(metadata: bytes) -> dict[str, Any]:
+def parse_metadata(metadata: bytes) -> dict[str, Any]:
     """Return the facts in an article's metadata, as clean texts."""
     record: dict[str, Any] = Answer(200, "", metadata).json()
     return record

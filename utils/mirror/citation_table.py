@@ -18,8 +18,8 @@ from ..errors import EmptyStore, PaperError, StoreFailed
 from ..http.messages import is_answer_fresh
 from ..settings import Settings
 from ..system import safe_files
-from .generations import connect
-from .parts import digest_of
+from .generations import open_duckdb
+from .parts import compute_sha256
 from .verify import Verified
 
 if TYPE_CHECKING:
@@ -72,14 +72,14 @@ class CitationTable:
         return f"mirror ({', '.join(filter(None, (nih, of)))})"
 
 
-def get_folder(folder: Path) -> Path:
-    """Return the folder of the files of a mirror's citations."""
+def get_citations_folder(folder: Path) -> Path:
+    """Return the folder of a mirror's citation files."""
     return folder / "part" / "citations"
 
 
-def get_files(folder: Path, table: CitationTable) -> list[Path]:
-    """Return the two files of a table: by who cites, by who is cited."""
-    return [get_folder(folder) / end / f"{table.name}.parquet" for end in ENDS]
+def get_table_files(folder: Path, table: CitationTable) -> list[Path]:
+    """Return the two files of a table: sorted by citing paper, and by cited paper."""
+    return [get_citations_folder(folder) / end / f"{table.name}.parquet" for end in ENDS]
 
 
 class Tables:
@@ -91,7 +91,7 @@ class Tables:
         self._pointer = folder / "current" / "citations"
 
     def get_published(self) -> CitationTable | None:
-        """Return the published table."""
+        """Return the published table; None without a readable one."""
         with suppress(OSError, ValueError, TypeError):
             name = self._pointer.read_text(encoding="utf-8").strip()
             return CitationTable(
@@ -120,8 +120,8 @@ class Tables:
         safe_files.write_file(self.folder / f"{table.name}.json", text)
         safe_files.write_file(self._pointer, f"{table.name}\n".encode())
 
-    def tidy(self) -> list[CitationTable]:
-        """Delete all but the published table and the one before; return those left."""
+    def delete_old_tables(self) -> list[CitationTable]:
+        """Delete all tables except the last two published; return the remaining ones."""
         current = self.get_published()
         others = [one for one in self.list_tables() if current and one.name != current.name]
         for one in others[: -(_KEPT - 1)]:
@@ -172,13 +172,13 @@ class Citations:
     @cached_property
     def _database(self) -> duckdb.DuckDBPyConnection:
         """The shared DuckDB connection; each thread queries through its own cursor."""
-        return connect(self._mirror)
+        return open_duckdb(self._mirror)
 
     def _query_table(self, pmids: Iterable[int], by: End, other: End) -> dict[int, list[Edge]]:
         import duckdb
 
         found: dict[int, list[Edge]] = {pmid: [] for pmid in pmids}
-        path = get_folder(self._mirror) / by / f"{self.table.name}.parquet"
+        path = get_citations_folder(self._mirror) / by / f"{self.table.name}.parquet"
         query = f"SELECT {other}, sources FROM read_parquet(?) WHERE {by} = ? ORDER BY 1 DESC"  # noqa: S608
         try:
             with closing(self._database.cursor()) as db:
@@ -193,11 +193,12 @@ class Citations:
 
 
 def _decode_sources(said: int) -> tuple[str, ...]:
+    """Return the names of the sources of a citation, from its bits."""
     return tuple(name for name, bit in SOURCES.items() if said & bit)
 
 
-def verify(folder: Path) -> Iterator[Verified]:
-    """Compare the files of the published table with the digests that were noted when it was made.
+def verify_table(folder: Path) -> Iterator[Verified]:
+    """Compare the files of the published table with the SHA-256 recorded when they were made.
 
     Raises
     ------
@@ -205,11 +206,11 @@ def verify(folder: Path) -> Iterator[Verified]:
         There is no table yet.
     """
     table = Citations(folder).table
-    for end, path in zip(ENDS, get_files(folder, table), strict=True):
+    for end, path in zip(ENDS, get_table_files(folder, table), strict=True):
         name = f"{end}/{path.name}"
         if not path.exists():
             yield Verified(name, (f"{name} is gone: {_AGAIN}",), table.edges)
-        elif digest_of(path) != table.digests[end]:
+        elif compute_sha256(path) != table.digests[end]:
             fault = f"{name} is damaged: delete it, and {_AGAIN}"
             yield Verified(name, (fault,), table.edges)
         else:

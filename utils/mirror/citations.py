@@ -35,10 +35,17 @@ from ..sources.citation_collection import (
     find_newest_snapshot,
 )
 from ..system import safe_files
-from .citation_table import ENDS, SOURCES, CitationTable, Tables, get_files, get_folder
-from .generations import Generation, Generations, connect
+from .citation_table import (
+    ENDS,
+    SOURCES,
+    CitationTable,
+    Tables,
+    get_citations_folder,
+    get_table_files,
+)
+from .generations import Generation, Generations, open_duckdb
 from .locks import exclusive_lock
-from .parts import PartFile, digest_of
+from .parts import PartFile, compute_sha256
 from .reading import open_sql
 
 if TYPE_CHECKING:
@@ -102,11 +109,11 @@ class Collection:
 
     def get_pairs_path(self, folder: Path) -> Path:
         """Return the file of its pairs."""
-        return get_folder(folder) / f"nih-{self.md5}.parquet"
+        return get_citations_folder(folder) / f"nih-{self.md5}.parquet"
 
-    def note(self, folder: Path) -> Path:
-        """Return the file that says that it was read."""
-        return get_folder(folder) / f"nih-{self.md5}.json"
+    def get_note_path(self, folder: Path) -> Path:
+        """Return the path of the file that records that the collection was read."""
+        return get_citations_folder(folder) / f"nih-{self.md5}.json"
 
 
 def update(folder: Path, web: Web, *, keep: bool = False) -> Iterator[CitationsProgress]:
@@ -130,17 +137,20 @@ def update(folder: Path, web: Web, *, keep: bool = False) -> Iterator[CitationsP
     StoreFailed
         The disk refuses, or a part is damaged; what was made stays.
     """
-    safe_files.make_folder(get_folder(folder))
+    safe_files.make_folder(get_citations_folder(folder))
     with exclusive_lock(folder / "citations.lock", f"the citations in {folder}"):
-        for place in (get_folder(folder), *(get_folder(folder) / end for end in ENDS)):
+        for place in (
+            get_citations_folder(folder),
+            *(get_citations_folder(folder) / end for end in ENDS),
+        ):
             safe_files.delete_stale_temporary_files(place)
         yield from _Update(folder, web, keep).run_steps()
 
 
-def known_collections(folder: Path) -> list[Collection]:
-    """Return the collections that were read or set aside, the newest last."""
+def list_collections(folder: Path) -> list[Collection]:
+    """Return the collections that were read or rejected, the newest last."""
     found = []
-    for path in get_folder(folder).glob("nih-*.json"):
+    for path in get_citations_folder(folder).glob("nih-*.json"):
         with safe_files.disk_errors(path, "read"):
             found.append(Collection(**json.loads(path.read_text(encoding="utf-8"))))
     here = [one for one in found if one.reason or one.get_pairs_path(folder).exists()]
@@ -167,7 +177,7 @@ class _Update:
             raise EmptyStore(said, f"Run it again, or first: {command_line('mirror pubmed')}")
         tables, name = Tables(self.folder), _build_table_name(collection, generation)
         before = tables.get_published()
-        whole = before and all(path.exists() for path in get_files(self.folder, before))
+        whole = before and all(path.exists() for path in get_table_files(self.folder, before))
         if before is None or before.name != name or not whole:
             table = yield from self._make_table(name, collection, generation)
             tables.publish(table)
@@ -177,22 +187,25 @@ class _Update:
 
     def _find_collection(self) -> Steps[Collection | None]:
         """Find NIH's newest collection, and read it; else the one on this disk."""
-        known = known_collections(self.folder)
+        known = list_collections(self.folder)
         try:
             snapshot = find_newest_snapshot(self.web)
             here = next((one for one in known if one.md5 == snapshot.md5), None)
             here = here or (yield from self._read_snapshot(snapshot))
         except (Unreachable, NotAvailable, BadContent) as error:
             down = isinstance(error, Unreachable)
-            return self._fall_back(known, error.message, unreachable=down)
+            return self._choose_earlier_collection(known, error.message, unreachable=down)
         if here.reason:
             reason = f"NIH's collection of {here.published} is set aside: {here.reason}"
-            return self._fall_back([one for one in known if one is not here], reason)
+            return self._choose_earlier_collection(
+                [one for one in known if one is not here], reason
+            )
         return here
 
-    def _fall_back(
+    def _choose_earlier_collection(
         self, known: list[Collection], why: str, *, unreachable: bool = False
     ) -> Collection | None:
+        """Return the newest usable collection here, and note why none could be fetched."""
         usable = [one for one in known if not one.reason]
         has = f"that of {usable[-1].published} is used" if usable else "there is none here yet"
         note = f"NIH's newest collection could not be had, {has}: {why}"
@@ -201,7 +214,7 @@ class _Update:
 
     def _read_snapshot(self, snapshot: Snapshot) -> Steps[Collection]:
         """Fetch a snapshot and read its pairs."""
-        path = zip_of(self.folder, snapshot)
+        path = get_zip_path(self.folder, snapshot)
         safe_files.make_folder(path.parent)
         if not path.exists():
             for size in fetch_snapshot(snapshot, path, self.web):
@@ -213,7 +226,7 @@ class _Update:
         except BadContent as error:
             collection = replace(collection, reason=error.message)
         text = json.dumps(asdict(collection)).encode()
-        safe_files.write_file(collection.note(self.folder), text)
+        safe_files.write_file(collection.get_note_path(self.folder), text)
         if not self.keep or collection.reason:
             safe_files.delete_if_exists(path)
         return collection
@@ -223,12 +236,14 @@ class _Update:
     ) -> Steps[CitationTable]:
         """Put both sources together, in both orders."""
         began = time.process_time()
-        citing, cited = (get_folder(self.folder) / end / f"{name}.parquet" for end in ENDS)
+        citing, cited = (
+            get_citations_folder(self.folder) / end / f"{name}.parquet" for end in ENDS
+        )
         with _convert_errors(), closing(self._open_database(collection, generation)) as db:
             yield self._advance_progress(step="joining", done=0, total=len(ENDS))
-            _write_query(db, _MAKE, citing)
+            _write_query_result(db, _MAKE, citing)
             yield self._advance_progress(done=1)
-            _write_query(db, _TURN, cited, made=str(citing))
+            _write_query_result(db, _TURN, cited, made=str(citing))
             row = db.execute(_COUNT, {"file": str(citing)}).fetchone() or (0, 0, 0)
         seconds = time.process_time() - began
         return CitationTable(
@@ -238,7 +253,7 @@ class _Update:
             edges=row[0],
             nih_occ=row[1],
             records=row[2],
-            digests=dict(zip(ENDS, map(digest_of, (citing, cited)), strict=True)),
+            digests=dict(zip(ENDS, map(compute_sha256, (citing, cited)), strict=True)),
             made_at=utc_now(),
             rate=round(row[0] / seconds) if seconds else 0.0,
         )
@@ -250,7 +265,7 @@ class _Update:
         if generation:
             db = open_sql(Generations(self.folder, "pubmed"))
         else:
-            db = connect(self.folder)
+            db = open_duckdb(self.folder)
             db.execute("CREATE VIEW records AS SELECT 1 AS pmid, [1] AS cited WHERE false")
         pairs = "SELECT 1 AS citing, 1 AS cited WHERE false"
         if collection:
@@ -261,17 +276,19 @@ class _Update:
 
     def _delete_unused(self, tables: Tables, collection: Collection | None) -> None:
         """Delete what neither the published table nor the one before needs."""
-        needed = {path for one in tables.tidy() for path in get_files(self.folder, one)}
+        needed = {
+            path for one in tables.delete_old_tables() for path in get_table_files(self.folder, one)
+        }
         for end in ENDS:
-            for path in (get_folder(self.folder) / end).glob("*.parquet"):
+            for path in (get_citations_folder(self.folder) / end).glob("*.parquet"):
                 if path not in needed:
                     safe_files.delete_if_exists(path)
         for name in _OLD_FOLDERS:
-            shutil.rmtree(get_folder(self.folder) / name, ignore_errors=True)
-        for one in known_collections(self.folder):
+            shutil.rmtree(get_citations_folder(self.folder) / name, ignore_errors=True)
+        for one in list_collections(self.folder):
             if collection and one.published < collection.published:
                 safe_files.delete_if_exists(one.get_pairs_path(self.folder))
-                safe_files.delete_if_exists(one.note(self.folder))
+                safe_files.delete_if_exists(one.get_note_path(self.folder))
         for path in get_source_folder(self.folder).glob(".*.fetched"):
             if collection and path.name[1:] < collection.published:
                 safe_files.delete_if_exists(path)
@@ -283,12 +300,12 @@ class _Update:
 
 
 def get_source_folder(folder: Path) -> Path:
-    """Return the folder of NIH's ZIP."""
+    """Return the folder of NIH's ZIP files."""
     return folder / "source" / "citations"
 
 
-def zip_of(folder: Path, snapshot: Snapshot) -> Path:
-    """Return the place of NIH's ZIP."""
+def get_zip_path(folder: Path, snapshot: Snapshot) -> Path:
+    """Return the path of NIH's ZIP file."""
     return get_source_folder(folder) / f"{snapshot.published}-{snapshot.md5}.zip"
 
 
@@ -300,8 +317,10 @@ def _build_table_name(collection: Collection | None, generation: Generation | No
     return f"{begins}-{hashlib.sha256(chr(10).join(facts).encode()).hexdigest()[:12]}"
 
 
-def _write_query(db: duckdb.DuckDBPyConnection, query: str, path: Path, **params: str) -> None:
-    """Have a query's file at *path*, whole and on the disk."""
+def _write_query_result(
+    db: duckdb.DuckDBPyConnection, query: str, path: Path, **params: str
+) -> None:
+    """Write the result of a query to a file, which appears once it is complete."""
     safe_files.make_folder(path.parent)
     part = safe_files.build_part_path(path)
     try:
@@ -316,7 +335,7 @@ def _write_query(db: duckdb.DuckDBPyConnection, query: str, path: Path, **params
 
 @contextmanager
 def _convert_errors() -> Iterator[None]:
-    """Raise what DuckDB cannot do as `StoreFailed`."""
+    """Raise errors of DuckDB as `StoreFailed`."""
     import duckdb
 
     try:
@@ -328,7 +347,7 @@ def _convert_errors() -> Iterator[None]:
 
 
 def read_pairs(path: Path, pairs: Path) -> Iterator[tuple[int, int]]:
-    """Read NIH's table out of its ZIP into a Parquet file; yields bytes read, and of how many.
+    """Convert NIH's table in a ZIP file to Parquet; yield the bytes read and their total.
 
     Raises
     ------
@@ -346,7 +365,7 @@ def read_pairs(path: Path, pairs: Path) -> Iterator[tuple[int, int]]:
             total = packed.getinfo(TABLE_NAME).file_size
             with PartFile(pairs, _make_schema(), dictionaries=[]) as file:
                 for batch in _read_batches(table):
-                    file.write(batch)
+                    file.write_row_group(batch)
                     if table.tell() > MAX_BYTES:
                         raise BadContent("It unpacks to more than 100 GB.", verdict="not_a_paper")
                     yield table.tell(), total
@@ -366,7 +385,7 @@ def _make_schema() -> pa.Schema:
 
 
 def _read_batches(table: Any) -> Iterator[pa.RecordBatch]:
-    """Yield NIH's lines in batches; each number is a PMID."""
+    """Yield NIH's pairs in batches, after checking that each number is a PMID."""
     import pyarrow.compute as pc
     from pyarrow import csv
 

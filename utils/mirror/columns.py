@@ -85,7 +85,7 @@ def make_passage_schema() -> pa.Schema:
 
 
 def find_dictionary_columns(schema: pa.Schema) -> list[str]:
-    """Return the columns that are worth a dictionary."""
+    """Return the columns with few distinct values, which are stored with a dictionary."""
     lists = [f"{name}.list.element" for name in ("languages", "publication_types", "mesh")]
     wanted = {*_REPEATED, "section", "chunk_id", "sequence"}
     return [name for name in schema.names if name in wanted] + (
@@ -97,8 +97,8 @@ Row = tuple[int, int, int, Sequence[int], Paper | None]
 """Position, PMID, its version, what it cites, and the record; None where it is deleted."""
 
 
-def record_batch(order: int, rows: Sequence[Row]) -> pa.RecordBatch:
-    """Records of the file with that *order*, as columns."""
+def make_record_batch(order: int, rows: Sequence[Row]) -> pa.RecordBatch:
+    """Return the rows of a source file as columns."""
     import pyarrow as pa
 
     papers = [paper for *_, paper in rows]
@@ -117,7 +117,7 @@ def record_batch(order: int, rows: Sequence[Row]) -> pa.RecordBatch:
         "year": _map_papers(papers, lambda paper: int(paper.year) if paper.year else None),
         **{name: _map_papers(papers, attrgetter(name)) for name in _LISTS},
         "authors": _make_structs(papers, "authors", _make_author_columns),
-        "other_abstracts": _make_structs(papers, "other_abstracts", _make_pair_columns),
+        "other_abstracts": _make_structs(papers, "other_abstracts", _make_abstract_columns),
         "notices": _make_structs(papers, "notices", _make_notice_columns),
         "reference_count": _map_papers(papers, lambda paper: paper.reference_count),
         "cited": [None if paper is None else cited for *_, cited, paper in rows],
@@ -170,7 +170,7 @@ def _make_author_columns(authors: list[Author]) -> list[pa.Array]:
     return [*texts, where]
 
 
-def _make_pair_columns(pairs: list[tuple[str, str]]) -> list[pa.Array]:
+def _make_abstract_columns(pairs: list[tuple[str, str]]) -> list[pa.Array]:
     import pyarrow as pa
 
     return [pa.array([pair[at] for pair in pairs], pa.string()) for at in (0, 1)]
@@ -207,8 +207,8 @@ def make_passage_batch(
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def row_to_paper(row: dict[str, Any]) -> Paper:
-    """Return the record in a row, as it was read."""
+def build_paper(row: dict[str, Any]) -> Paper:
+    """Return the paper in a row of a part."""
     from ..model.identifiers import Ids
 
     texts: dict[str, Any] = {name: row[name] or "" for name in _TEXTS}
@@ -219,13 +219,13 @@ def row_to_paper(row: dict[str, Any]) -> Paper:
         ids=Ids(pmid=str(row["pmid"]), **names),
         **texts,
         **lists,
-        authors=tuple(_row_to_author(author) for author in row["authors"] or ()),
+        authors=tuple(_build_author(author) for author in row["authors"] or ()),
         other_abstracts=tuple((one["kind"], one["text"]) for one in row["other_abstracts"] or ()),
         notices=tuple(Notice(*notice) for notice in notices),
         reference_count=row["reference_count"] or 0,
     )
 
 
-def _row_to_author(row: dict[str, Any]) -> Author:
+def _build_author(row: dict[str, Any]) -> Author:
     texts = {name: row[name] or "" for name in _AUTHOR}
     return Author(**texts, affiliations=tuple(row["affiliations"] or ()))

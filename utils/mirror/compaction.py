@@ -29,12 +29,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import SourceMiss
-from .bundles import Member, get_md5, pack, read_members
+from .bundles import Member, get_bundle_md5, read_members, write_bundle
 from .engines import Lost, Run
-from .generations import connect, read_even_tables
+from .generations import open_duckdb, read_even_tables
 from .manifest import KINDS, Manifest, SourceFile
 from .objects import Objects
-from .parts import ReadJob, read_known_part
+from .parts import ReadJob, describe_parts
 from .reading import explain_unreadable
 from .texts import ROWS, write_text_parts
 
@@ -104,7 +104,7 @@ def merge_small_files(
     for merged in run(merge_files, jobs):
         if not isinstance(merged, Lost) and merged:
             old, new = merged
-            Objects(folder).move([file.order for file in old], new.order)
+            Objects(folder).move_to_batch([file.order for file in old], new.order)
             Manifest(folder).replace_files(old, new)
 
 
@@ -135,7 +135,7 @@ def find_kept_rows(
         "orders": list(numbers),
         "numbers": list(numbers.values()),
     }
-    with closing(connect(folder)) as db:
+    with closing(open_duckdb(folder)) as db:
         rows = [
             (row["sequence"], row["position"])
             for table in read_even_tables(db, _KEPT_ROWS, params)
@@ -163,8 +163,8 @@ def merge_files(job: MergeJob) -> tuple[tuple[SourceFile, ...], SourceFile] | No
         for file, positions in zip(job.files, job.positions, strict=True):
             rows = [one for one in read_members(place / file.name) if one.has_row]
             members += [rows[position] for position in positions]
-        bundle = pack(members, place, last.sequence)
-        md5 = get_md5(bundle)
+        bundle = write_bundle(members, place, last.sequence)
+        md5 = get_bundle_md5(bundle)
         reading = ReadJob(
             *(str(bundle), last.source, bundle.name, last.sequence, last.order, md5, str(folder))
         )
@@ -174,7 +174,7 @@ def merge_files(job: MergeJob) -> tuple[tuple[SourceFile, ...], SourceFile] | No
         return None
     cpu = round(sum(file.cpu for file in job.files), 3)
     merged = replace(last, name=bundle.name, size=bundle.stat().st_size)
-    return job.files, merged.add_part(replace(read_known_part(reading), cpu=cpu), md5)
+    return job.files, merged.add_part(replace(describe_parts(reading), cpu=cpu), md5)
 
 
 def _iterate_merged_batches(job: MergeJob) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:

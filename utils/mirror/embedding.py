@@ -81,8 +81,8 @@ class EmbedProgress:
         return replace(self, **sums)
 
 
-def store_of(generations: Generations, model: str) -> VectorStore:
-    """Return the place of a model's vectors."""
+def get_vector_store(generations: Generations, model: str) -> VectorStore:
+    """Return the store of a model's vectors."""
     words = re.sub(r"[^\w.-]+", "-", model)[:60]
     mark = hashlib.sha256(model.encode()).hexdigest()[:8]
     return VectorStore(generations.mirror / "vectors" / generations.source / f"{words}-{mark}")
@@ -91,7 +91,7 @@ def store_of(generations: Generations, model: str) -> VectorStore:
 def embed(
     generations: Generations, settings: Settings, run: Run, published: Path | None = None
 ) -> Iterator[EmbedProgress]:
-    """Have a vector of every passage of the published generation; going through it does the work.
+    """Make a vector of every passage of the published generation; iterating does the work.
 
     Parameters
     ----------
@@ -125,11 +125,11 @@ def embed(
             "MedCPT/question, and the same with MedCPT-Article-Encoder and MedCPT/passage."
         )
         raise BadRequest(msg, hint)
-    store = store_of(generations, embedder.model)
+    store = get_vector_store(generations, embedder.model)
     safe_files.make_folder(store.folder)
     with exclusive_lock(store.folder / "embed.lock", f"the vectors in {store.folder}"):
         safe_files.delete_stale_temporary_files(store.new)
-        store.forget_absorbed()
+        store.delete_absorbed_chunks()
         work = _Embedding(generations, settings, embedder, store)
         yield from work.run_steps(run, published)
 
@@ -205,7 +205,7 @@ class _Embedding:
             raise BadRequest(f"{folder} holds no embeds_chunk_….npy.", "Name another folder.")
         for number, path in chunks:
             for at, rows in _read_published_rows(number, path, np.sort(wanted)):
-                self.store.write(f"published-{number:03}-{at:09}", rows)
+                self.store.write_chunk(f"published-{number:03}-{at:09}", rows)
                 self._advance_progress(taken=self.progress.taken + len(rows))
                 yield self.progress
             self._absorb_vectors()
@@ -214,7 +214,7 @@ class _Embedding:
         return file.get_part_path(self.generations.mirror, KIND)
 
     def _absorb_vectors(self, generation: str = "") -> None:
-        self.store.absorb_new(self.embedder.model, self.embedder.dim, generation)
+        self.store.build_segments(self.embedder.model, self.embedder.dim, generation)
 
     def _advance_progress(self, **facts: Any) -> None:
         self.progress = replace(self.progress, **facts)
@@ -279,7 +279,7 @@ def embed_part(job: EmbedJob) -> int:
         for at in range(0, len(words), _BATCH)
     ]
     if blocks:
-        VectorStore(Path(job.store)).write(job.name, np.concatenate(blocks))
+        VectorStore(Path(job.store)).write_chunk(job.name, np.concatenate(blocks))
     return len(words)
 
 

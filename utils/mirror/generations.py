@@ -143,7 +143,7 @@ class Generations:
         with safe_files.disk_errors(self._pointer, "read"), suppress(FileNotFoundError):
             name = self._pointer.read_text(encoding="utf-8").strip()
             try:
-                return self.read(name)
+                return self.read_generation(name)
             except NotFound:
                 msg = f"The generation that is published, {name}, is gone or damaged."
                 raise NotFound(
@@ -182,8 +182,8 @@ class Generations:
         msg = f"There is no mirror of {self.source} in {self.mirror}."
         raise EmptyStore(msg, f"Make it: {command_line(f'mirror {self.source}')}")
 
-    def read(self, name: str) -> Generation:
-        """Return the manifest of a generation.
+    def read_generation(self, name: str) -> Generation:
+        """Return a generation by name.
 
         Raises
         ------
@@ -209,14 +209,14 @@ class Generations:
         return sorted(found, key=lambda one: (one.name.partition("-")[0], one.made_at))
 
     def publish(self, name: str) -> Generation:
-        """Have searches use this one; also one from before."""
-        generation = self.read(name)
+        """Make a generation the one that searches use."""
+        generation = self.read_generation(name)
         safe_files.make_folder(self._pointer.parent)
         safe_files.write_file(self._pointer, f"{generation.name}\n".encode())
         return generation
 
     def build(self, files: Sequence[SourceFile], missing: dict[str, str]) -> Generation:
-        """Make a generation of files that are read; it is not published yet.
+        """Make a generation from files that were read; it is not published yet.
 
         Raises
         ------
@@ -227,11 +227,11 @@ class Generations:
             shutil.rmtree(killed, ignore_errors=True)
         making = self.folder / f"{_MAKING}{files[-1].sequence}"
         safe_files.make_folder(making)
-        generation = self.make(files, missing, making, self._find_earlier(files))
+        generation = self.write_tables(files, missing, making, self._find_earlier(files))
         self._move_into_place(making, generation)
         return generation
 
-    def make(
+    def write_tables(
         self,
         files: Sequence[SourceFile],
         missing: dict[str, str],
@@ -243,7 +243,7 @@ class Generations:
         With an *earlier* generation, only the parts that it lacks are read; see `_find_earlier`.
         """
         parts = [str(file.get_part_path(self.mirror)) for file in files]
-        with closing(connect(self.mirror)) as db:
+        with closing(open_duckdb(self.mirror)) as db:
             last = self._create_earlier_views(db, earlier)
             new = parts[earlier.files if earlier else 0 :]
             papers, rows = self._write_live(db, new, folder)
@@ -279,7 +279,7 @@ class Generations:
             "earlier": str(self.folder / current.name / "live.parquet"),
         }
         query = _WITHDRAWN.format(key=KEYS[self.source])
-        with closing(connect(self.mirror)) as db:
+        with closing(open_duckdb(self.mirror)) as db:
             [table] = read_even_tables(db, query, params)
         return None if table[0][0].as_py() else current
 
@@ -300,7 +300,7 @@ class Generations:
         return self.list_files(earlier)[-1].order if earlier else 0
 
     def _move_into_place(self, making: Path, generation: Generation) -> None:
-        """Give a finished folder its name; the same generation is there only once.
+        """Move a finished generation to its folder, or replace the files there.
 
         One that is there may be the published one (another word on what is missing makes it anew),
         or be damaged: its files are replaced one by one, so that nobody who asks it finds none.
@@ -331,7 +331,7 @@ class Generations:
             nonlocal count
             query = _LIVE.format(key=KEYS[self.source])
             for rows in read_even_tables(db, query, {"parts": parts}):
-                table = _to_places(rows).cast(schema)
+                table = _split_places(rows).cast(schema)
                 count += table.num_rows
                 for column in table.columns:
                     digest.update(column.combine_chunks().to_numpy().tobytes())
@@ -353,7 +353,7 @@ class Generations:
         _write_tables(folder / NAMES, schema, casts, **_NAME_OPTIONS[self.source])
 
     def _write_manifest(self, files: Sequence[SourceFile], folder: Path) -> None:
-        """Record what is known of the files of a generation."""
+        """Write the table of a generation's files."""
         import pyarrow as pa
         from pyarrow import parquet
 
@@ -380,8 +380,8 @@ class Generations:
         found = {file.order: 0 for file in self.list_files(generation)}
         return found | {one["values"]: one["counts"] for one in counts.to_pylist()}
 
-    def tidy(self) -> list[Path]:
-        """Delete all generations but the last two published; return the parts left.
+    def delete_old_generations(self) -> list[Path]:
+        """Delete all but the last two published generations; return their unused parts.
 
         Returns
         -------
@@ -406,8 +406,8 @@ class Generations:
             yield file.get_part_path(self.mirror, "-passages")
 
 
-def connect(folder: Path) -> duckdb.DuckDBPyConnection:
-    """Open a DuckDB with bounded memory that reads and keeps only our files."""
+def open_duckdb(folder: Path) -> duckdb.DuckDBPyConnection:
+    """Open a DuckDB that uses at most 2 GB of memory, and the folder beyond that."""
     import duckdb
 
     spill = folder / "tmp"
@@ -420,7 +420,7 @@ def connect(folder: Path) -> duckdb.DuckDBPyConnection:
 def read_even_tables(
     db: duckdb.DuckDBPyConnection, query: str, params: list[Any] | dict[str, Any]
 ) -> Iterator[pa.Table]:
-    """Yield the rows of a query in tables of equal size, however they were computed.
+    """Yield the rows of a query in tables of the same length.
 
     Raises
     ------
@@ -447,21 +447,21 @@ def read_even_tables(
         raise StoreFailed(msg, hint) from error
 
 
-def _to_places(table: pa.Table) -> pa.Table:
-    """Return the place of a row: the order of its file, and its position in the file."""
+def _split_places(table: pa.Table) -> pa.Table:
+    """Replace the column ``place`` by the order of the file and the position in it."""
     place = table["place"].to_numpy()
     made = table.drop_columns(["place"]).append_column("sequence", [place // 1_000_000])
     return made.append_column("position", [place % 1_000_000])
 
 
 def _compute_digest(files: Sequence[SourceFile], rows: str) -> str:
-    """Return one SHA-256 for parts and rows."""
+    """Return the SHA-256 of a generation, from its parts and the digest of its rows."""
     lines = [f"{one.sequence} {one.md5} {one.digest} {one.passages_digest}" for one in files]
     return hashlib.sha256("\n".join([*lines, rows]).encode()).hexdigest()
 
 
 def _list_tools(source: str) -> dict[str, str]:
-    """Return the versions of the tools: others may write the same rows as other bytes."""
+    """Return the versions of the libraries, because others may write other bytes."""
     from importlib.metadata import version as version_of
 
     from ..system.process import get_version

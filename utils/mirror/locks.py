@@ -14,7 +14,7 @@ from ..system.sqlite import hold_process_lock, is_disk_full_error
 
 @contextmanager
 def exclusive_lock(path: Path, what: str) -> Iterator[None]:
-    """Hold the lock at *path* while *what* is done; freed when its holder ends, however it does.
+    """Hold the lock at *path* during some work; it is released when its process ends.
 
     Raises
     ------

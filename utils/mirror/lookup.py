@@ -27,7 +27,7 @@ from ..model.paper import Fetched, Paper
 from ..settings import Settings
 from ..sources import Route
 from ..sources.pmc import SOURCE as PMC
-from .bundles import read_fetched
+from .bundles import read_article
 
 if TYPE_CHECKING:
     from .citation_table import Citations
@@ -75,15 +75,15 @@ def citations(settings: Settings, *, fresh: bool = False) -> Citations | None:
 VIA = "mirror"
 
 
-def has_articles(settings: Settings) -> bool:
-    """Return whether there is a readable mirror of PMC; looks at one file."""
+def has_readable_pmc_mirror(settings: Settings) -> bool:
+    """Return whether a mirror of PMC and the packages that read it are present."""
     there = (settings.mirror_folder / "current" / "pmc").exists()
     return there and find_spec("pyarrow") is not None and find_spec("duckdb") is not None
 
 
 def make_local_routes(settings: Settings) -> dict[str, Route]:
-    """Return the local mirror of PMC as the route to try before PMC; empty without a mirror."""
-    if not has_articles(settings):
+    """Return the route to the mirror of PMC, tried before PMC itself; empty without a mirror."""
+    if not has_readable_pmc_mirror(settings):
         return {}
     return {PMC.name: Route(VIA, ("pmcid", "pmid", "doi"), fetch, share=0.725, local=True)}
 
@@ -100,7 +100,7 @@ def fetch(papers: Sequence[Paper], web: Web) -> Iterator[tuple[Paper, Fetched | 
 
 def find_articles(wanted: Iterable[Ids], settings: Settings) -> dict[Ids, Fetched]:
     """Return what the published generation has of these papers; empty without a mirror."""
-    if not has_articles(settings):
+    if not has_readable_pmc_mirror(settings):
         return {}
     from .generations import Generations
 
@@ -130,7 +130,7 @@ def _find_articles(
         [row] = read_rows_at(file.get_part_path(generations.mirror), [position], columns)
         bundle = generations.mirror / "source" / "pmc" / file.name
         try:
-            fetched = read_fetched(bundle, f"PMC{pmcid}.{row['version']}")
+            fetched = read_article(bundle, f"PMC{pmcid}.{row['version']}")
         except PaperError as error:
             log.warning("The mirror of PMC lacks PMC%s: %s", pmcid, error.text)
             continue
@@ -139,7 +139,7 @@ def _find_articles(
 
 
 def find_pmcids(wanted: Iterable[Ids], place: Path) -> dict[Ids, int]:
-    """Return the digits of each PMCID: by its own, else by PMID or DOI."""
+    """Return the PMCID of each paper as a number; papers without one are left out."""
     found: dict[Ids, int] = {}
     for ids in wanted:
         digits = ids.pmcid.removeprefix("PMC").partition(".")[0]
@@ -151,13 +151,13 @@ def find_pmcids(wanted: Iterable[Ids], place: Path) -> dict[Ids, int]:
 
 
 def _find_pmcid(ids: Ids, place: Path) -> int:
-    from .generations import NAMES, connect
+    from .generations import NAMES, open_duckdb
 
     column, value = ("pmid", ids.pmid) if ids.pmid.isdecimal() else ("doi", ids.doi.lower())
     if not value:
         return 0
     query = f"SELECT min(pmcid) FROM read_parquet(?) WHERE {column} = ?"  # noqa: S608
     named = int(value) if column == "pmid" else value
-    with closing(connect(place)) as db:
+    with closing(open_duckdb(place)) as db:
         row = db.execute(query, [str(place / NAMES), named]).fetchone()
     return int(row[0] or 0) if row else 0

@@ -63,8 +63,8 @@ class SourceFile:
     at: str = ""
 
     @property
-    def holds(self) -> str:
-        """A short text of what the two parts hold."""
+    def content_digest(self) -> str:
+        """The first 16 digits of a SHA-256 over both parts."""
         both = f"{self.digest} {self.passages_digest}".encode()
         return hashlib.sha256(both).hexdigest()[:16]
 
@@ -91,21 +91,21 @@ class SourceFile:
         reader = READERS[self.source]
         return replace(self, **made, state=state, md5=md5, reader=reader, at=utc_now())
 
-    def is_here(self, folder: Path) -> bool:
-        """Return whether the file was read, and both of its parts have their size."""
+    def has_current_parts(self, folder: Path) -> bool:
+        """Return whether today's reader read the file and both parts have their recorded size."""
         with suppress(FileNotFoundError):
             sizes = [self.get_part_path(folder, kind).stat().st_size for kind in KINDS]
             return self.is_read and sum(sizes) == self.bytes
         return False
 
     @property
-    def was_read(self) -> bool:
-        """True if today's reader once made parts of the file, whatever became of them."""
+    def had_parts(self) -> bool:
+        """True if today's reader once made parts of the file."""
         return bool(self.digest) and self.reader == READERS[self.source]
 
     def delete_damaged_parts(self, folder: Path) -> None:
         """Delete what is left of the parts of a file that is due, so that they are made again."""
-        for kind in KINDS if self.was_read else ():
+        for kind in KINDS if self.had_parts else ():
             safe_files.delete_if_exists(self.get_part_path(folder, kind))
 
     def get_part_path(self, folder: Path, kind: str = "") -> Path:
@@ -151,8 +151,8 @@ class Manifest:
             )
             return [SourceFile(*row) for row in rows]
 
-    def note(self, listed: Iterable[SourceFile]) -> list[SourceFile]:
-        """Take in a listing: what is new, or another file under the same name, is to be read."""
+    def add_listing(self, listed: Iterable[SourceFile]) -> list[SourceFile]:
+        """Add the files of a listing; return those that are new or have changed."""
         listed = list(listed)
         known = {file.name: file for file in self.list_files(listed[0].source)} if listed else {}
         changed = [
@@ -164,8 +164,8 @@ class Manifest:
         self._put_files(changed)
         return changed
 
-    def end(self, file: SourceFile, part: Part, md5: str) -> SourceFile:
-        """Write down what became of a file."""
+    def record_part(self, file: SourceFile, part: Part, md5: str) -> SourceFile:
+        """Record the parts of a file, or why it has none."""
         done = file.add_part(part, md5)
         self._put_files([done])
         return done
@@ -177,7 +177,7 @@ class Manifest:
             self._insert_rows(db, [new])
 
     def record_failure(self, file: SourceFile, state: State, reason: str) -> SourceFile:
-        """Write down why a file was not read."""
+        """Record why a file was not read."""
         failed = replace(file, state=state, reason=reason, at=utc_now())
         self._put_files([failed])
         return failed
@@ -188,8 +188,8 @@ class Manifest:
         if known and known.is_read and known.md5 == file.md5:
             self.record_failure(known, "damaged", reason)
 
-    def forget(self, files: Iterable[SourceFile]) -> None:
-        """Delete the files of a year that is gone."""
+    def delete_files(self, files: Iterable[SourceFile]) -> None:
+        """Delete the rows of files."""
         with self._open_database() as db, transaction(db):
             self._delete_rows(db, files)
 

@@ -89,7 +89,7 @@ class Objects:
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE
 
-    def compare(
+    def compare_listing(
         self,
         listing: Iterable[ObjectVersion],
         *,
@@ -97,7 +97,7 @@ class Objects:
         retry: bool = False,
         chosen_anew: bool = False,
     ) -> Difference:
-        """Return how a listing differs from what is known.
+        """Return how a listing differs from the known objects.
 
         Parameters
         ----------
@@ -119,8 +119,8 @@ class Objects:
             gone = [one for one in gone if one.pmcid in within]
         return Difference(count, new, gone)
 
-    def plan(self, batches: Sequence[Batch]) -> None:
-        """Put objects into new batches, numbered on, all or none."""
+    def add_batches(self, batches: Sequence[Batch]) -> None:
+        """Put objects into new batches with the next free numbers, in one transaction."""
         with self._open_database() as db, transaction(db):
             first = int(db.execute("SELECT coalesce(max(batch), 0) FROM objects").fetchone()[0])
             first = max(first, int(self._read_stored_value(db, "last_batch") or 0)) + 1
@@ -130,7 +130,7 @@ class Objects:
             db.execute("INSERT OR REPLACE INTO facts VALUES ('last_batch', ?)", (last,))
 
     def list_due_batches(self) -> dict[int, Batch]:
-        """Return the batches that are planned and not made yet, by number."""
+        """Return the batches that are planned but not finished, by number."""
         found: dict[int, Batch] = {}
         if self._path.exists():
             with self._open_database() as db:
@@ -144,14 +144,14 @@ class Objects:
             query = "SELECT pmcid, version, etag FROM objects WHERE batch = ? AND had"
             return {ObjectVersion(*row) for row in db.execute(query, (batch,))}
 
-    def end(self, batch: int, ends: Iterable[tuple[ObjectVersion, str, str]]) -> None:
-        """Write down what became of objects of a batch: a state, and why."""
+    def record_outcomes(self, batch: int, ends: Iterable[tuple[ObjectVersion, str, str]]) -> None:
+        """Record the state of each object of a batch, and why."""
         rows = [(state, reason, state, state, batch, *one) for one, state, reason in ends]
         with self._open_database() as db, transaction(db):
             db.executemany(_END, rows)
 
-    def move(self, batches: Iterable[int], batch: int) -> None:
-        """Put the objects of finished batches into another batch, with which they were merged."""
+    def move_to_batch(self, batches: Iterable[int], batch: int) -> None:
+        """Move the objects of merged batches to the batch that replaces them."""
         query = "UPDATE objects SET batch = ? WHERE batch = ? AND state NOT IN ('due', 'going')"
         with self._open_database() as db, transaction(db):
             db.executemany(query, [(batch, one) for one in batches])
@@ -180,8 +180,8 @@ class Objects:
         with self._open_database() as db:
             return self._read_stored_value(db, name)
 
-    def remember(self, name: str, value: str) -> None:
-        """Write down a fact."""
+    def set_fact(self, name: str, value: str) -> None:
+        """Store a fact under a name."""
         with self._open_database() as db, transaction(db):
             db.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
 

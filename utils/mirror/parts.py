@@ -37,8 +37,8 @@ from .columns import (
     find_dictionary_columns,
     make_passage_batch,
     make_passage_schema,
+    make_record_batch,
     make_record_schema,
-    record_batch,
 )
 from .engines import pause_garbage_collection
 
@@ -121,9 +121,9 @@ def read_part(job: ReadJob) -> Part:
 
 
 def make_missing_parts(job: ReadJob, make: Callable[[ReadJob], None]) -> Part:
-    """Have *make* make the missing parts of a job; a broken file gives the reason."""
+    """Make the parts of a job that are missing; if the file is broken, return the reason."""
     if job.records.exists() and job.passages.exists():
-        return read_known_part(job)
+        return describe_parts(job)
     began, cpu = time.perf_counter(), time.process_time()
     try:
         with pause_garbage_collection():
@@ -131,11 +131,11 @@ def make_missing_parts(job: ReadJob, make: Callable[[ReadJob], None]) -> Part:
     except SourceMiss as error:
         return Part(job.name, reason=error.message)
     seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
-    return replace(read_known_part(job), seconds=round(seconds, 3), cpu=round(cpu, 3))
+    return replace(describe_parts(job), seconds=round(seconds, 3), cpu=round(cpu, 3))
 
 
-def read_known_part(job: ReadJob) -> Part:
-    """Return the contents of existing parts, by their own metadata."""
+def describe_parts(job: ReadJob) -> Part:
+    """Return what existing parts hold, from their metadata."""
     from pyarrow import parquet
 
     with safe_files.disk_errors(job.records, "read"):
@@ -145,20 +145,20 @@ def read_known_part(job: ReadJob) -> Part:
         records=facts["records"],
         deletions=facts["deletions"],
         passages=facts["passages"],
-        digest=digest_of(job.records),
-        passages_digest=digest_of(job.passages),
+        digest=compute_sha256(job.records),
+        passages_digest=compute_sha256(job.passages),
         bytes=job.records.stat().st_size + job.passages.stat().st_size,
     )
 
 
-def digest_of(path: Path) -> str:
+def compute_sha256(path: Path) -> str:
     """Return the SHA-256 of a file."""
     with safe_files.disk_errors(path, "read"), path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _make_parts(job: ReadJob) -> None:
-    """Write both parts; that of the records last, for where it is, all is there."""
+    """Write both parts, the records last: their presence means that both are complete."""
     rows: list[Row] = []
     counts: Counter[str] = Counter()
     with PartFile(job.records, make_record_schema()) as records:
@@ -196,10 +196,10 @@ def _get_pmid(element: _Element | None) -> tuple[int, int]:
 
 
 def _write_rows(job: ReadJob, rows: list[Row], records: PartFile, passages: PartFile) -> int:
-    """Write records and their passages; how many these are."""
+    """Write records and their passages; return the number of passages."""
     if not rows:
         return 0
-    records.write(record_batch(job.order, rows))
+    records.write_row_group(make_record_batch(job.order, rows))
     found = [
         (position, pmid, passage)
         for position, pmid, *_, paper in rows
@@ -207,7 +207,7 @@ def _write_rows(job: ReadJob, rows: list[Row], records: PartFile, passages: Part
         for passage in _cut_passages(paper)
     ]
     if found:
-        passages.write(make_passage_batch(job.order, found))
+        passages.write_row_group(make_passage_batch(job.order, found))
     return len(found)
 
 
@@ -249,13 +249,13 @@ class PartFile:
             column_encoding=dict.fromkeys(packed, "DELTA_BINARY_PACKED") or None,
         )
 
-    def write(self, batch: RecordBatch) -> None:
+    def write_row_group(self, batch: RecordBatch) -> None:
         """Add a row group."""
         with safe_files.disk_errors(self._path):
             self._writer.write_batch(batch)
 
     def commit(self, name: bytes = b"", facts: str = "") -> None:
-        """Have it on the disk, and give it its name."""
+        """Flush the file to the disk, and give it its name."""
         with safe_files.disk_errors(self._path):
             if name:
                 self._writer.add_key_value_metadata({name: facts})

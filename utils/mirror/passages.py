@@ -27,12 +27,12 @@ from ..corpus.word_index import (
 from ..errors import StoreFailed
 from ..model.paper import Kind, Paper
 from ..model.passage import Filters, Passage
-from .columns import row_to_paper
+from .columns import build_paper
 from .generations import KEYS, Generation, Generations
 from .manifest import SourceFile
 from .reading import find_live_places, read_passages_at, read_rows_at
 from .shown import Found, pack_shown, to_found, unpack_shown
-from .words import WordIndex, fold_text, get_filter_fields, place_of
+from .words import WordIndex, encode_place, fold_text, get_filter_fields
 
 if TYPE_CHECKING:
     import tantivy
@@ -64,7 +64,7 @@ class PassageIndex(WordIndex):
     """Which kind of text its passages are of."""
 
     def take_snapshot(self) -> Snapshot:
-        """Index and generation as they are now.
+        """Return the index and the published generation as they are now.
 
         Raises
         ------
@@ -100,7 +100,7 @@ class PassageIndex(WordIndex):
             return
         passages = read_passages_at(file.get_part_path(self.generations.mirror, KIND), [*records])
         for position, some in groupby(passages, lambda row: row["position"]):
-            record, place = records[position], place_of(file.order, position)
+            record, place = records[position], encode_place(file.order, position)
             fields = {"place": place, "retracted": int(bool(record["retracted"])), "kind": self.of}
             fields |= get_filter_fields(record)
             title = fold_text(record["title"] or "")
@@ -159,10 +159,12 @@ class Snapshot:
     def find_by_words(
         self, asked: Sequence[str], limit: int, filters: Filters
     ) -> list[tuple[At, float]]:
-        """Documents by BM25, best first."""
+        """Return the documents with any of the terms, best first by BM25."""
         if not asked:
             return []
-        found = self.search(build_terms_query(self.words.index.schema, asked), limit, filters)
+        found = self.find_documents(
+            build_terms_query(self.words.index.schema, asked), limit, filters
+        )
         return [(at, float(score)) for score, at in found]
 
     def find_by_key(self, keys: Iterable[int], filters: Filters) -> dict[int, list[At]]:
@@ -171,7 +173,7 @@ class Snapshot:
         if not wanted:
             return {}
         query = build_numbers_query(self.words.index.schema, "key", wanted)
-        addresses = [at for _, at in self.search(query, 2 * len(wanted) + 100, filters)]
+        addresses = [at for _, at in self.find_documents(query, 2 * len(wanted) + 100, filters)]
         found = dict[int, list[At]]()
         for key, at in zip(self.get_keys(addresses), addresses, strict=True):
             found.setdefault(key, []).append(at)
@@ -182,7 +184,7 @@ class Snapshot:
         return self.get_field_values("key", addresses)
 
     def get_field_values(self, name: str, addresses: Sequence[At]) -> list[int]:
-        """Return the values that documents have in a numeric field."""
+        """Return the values of documents in a numeric field."""
         documents = [_to_address(at) for at in addresses]
         values = self.searcher.fast_field_values(name, documents) if documents else []
         return [int(value or 0) for value in values]
@@ -200,8 +202,8 @@ class Snapshot:
             return None
         return self.get_keys([(at.segment_ord, at.doc) for _, at in found.hits])
 
-    def read(self, addresses: Sequence[At]) -> dict[At, Found]:
-        """Return the contents of documents, without those the generation does not count."""
+    def read_passages(self, addresses: Sequence[At]) -> dict[At, Found]:
+        """Return the passages of documents, without those that the generation does not count."""
         with self.words.explain_errors():
             kept = {at: bytes(self.searcher.doc(_to_address(at))["shown"][0]) for at in addresses}
             made = {at: to_found(unpack_shown(one)) for at, one in kept.items()}
@@ -219,8 +221,8 @@ class Snapshot:
         if place is None:
             return []
         schema = self.words.index.schema
-        hits = self.search(Query.term_query(schema, "place", place), 10_000)
-        read = self.read([at for _, at in hits])
+        hits = self.find_documents(Query.term_query(schema, "place", place), 10_000)
+        read = self.read_passages([at for _, at in hits])
         return sorted((one.passage for one in read.values()), key=lambda one: one.ordinal)
 
     def get_paper(self, key: str) -> Paper | None:
@@ -230,9 +232,7 @@ class Snapshot:
             return None
         order, position = divmod(place, _PLACE)
         part = next(file for file in self.files if file.order == order).get_part_path
-        return next(
-            map(row_to_paper, read_rows_at(part(self.generations.mirror), [position])), None
-        )
+        return next(map(build_paper, read_rows_at(part(self.generations.mirror), [position])), None)
 
     @property
     def files(self) -> list[SourceFile]:
@@ -241,16 +241,18 @@ class Snapshot:
 
     def yield_warnings(self) -> Iterator[str]:
         """Yield reasons why an answer may not cover all that is published."""
-        yield from self.words.warnings(self.state, self.generation)
+        yield from self.words.yield_warnings(self.state, self.generation)
 
     def _find_live(self, found: Iterable[Found]) -> set[int]:
         key = KEYS[self.generations.source]
         names = {getattr(one.paper.ids, key).removeprefix("PMC") for one in found} - {""}
         places = find_live_places(map(int, names), self.generations, self.generation).values()
-        return {place_of(order, position) for order, position in places}
+        return {encode_place(order, position) for order, position in places}
 
-    def search(self, query: Query, limit: int, filters: Filters = _ALL) -> list[tuple[float, At]]:
-        """Return the best documents that pass the filters.
+    def find_documents(
+        self, query: Query, limit: int, filters: Filters = _ALL
+    ) -> list[tuple[float, At]]:
+        """Return the best documents that pass the filters, with scores.
 
         Years and retractions are looked up of the best, and more of these are asked for: looked up
         in the index, all rows that pass would be gone through.
@@ -260,7 +262,9 @@ class Snapshot:
         if alone and not (filters.retracted and _is_any_year(filters)):
             asked = limit + _RETRACTIONS if _is_any_year(filters) else limit * _YEARS
             hits = self._search_index(query, asked)
-            passing = [hits[at] for at in self._keep_passing([at for _, at in hits], filters)]
+            passing = [
+                hits[at] for at in self._find_passing_documents([at for _, at in hits], filters)
+            ]
             if len(passing) >= limit or len(hits) < asked:
                 return [_to_score_and_address(hit) for hit in passing[:limit]]
         narrow = add_unscored_conditions(
@@ -273,7 +277,7 @@ class Snapshot:
             hits: list[Any] = self.searcher.search(query, limit, count=False).hits
         return hits
 
-    def _keep_passing(self, documents: list[Any], filters: Filters) -> list[int]:
+    def _find_passing_documents(self, documents: list[Any], filters: Filters) -> list[int]:
         """Return the documents of the years, without retracted ones unless allowed."""
         import numpy as np
 

@@ -21,11 +21,11 @@ from ..errors import NotAvailable, Unreachable
 from ..sources.citation_collection import Snapshot, find_newest_snapshot
 from ..sources.pubmed_files import fetch_baseline_end, list_files
 from .citation_table import CitationTable, Tables
-from .citations import known_collections
+from .citations import list_collections
 from .generations import Generations
 from .manifest import Manifest, SourceFile
 from .objects import Objects
-from .pmc import Choice, find_difference
+from .pmc import Choice, compare_with_bucket
 from .pubmed import SOURCE, get_source_path, to_source_file
 from .rates import Rates, measure_rates, read_rates
 
@@ -105,7 +105,7 @@ def plan_pubmed(
     listed = [to_source_file(file) for file in list_files(web)]
     year, last = fetch_baseline_end(web)
     known = {file.name: file for file in Manifest(folder).list_files(SOURCE)}
-    due = [file for file in listed if not _is_here(folder, known.get(file.name), file)]
+    due = [file for file in listed if not _has_current_parts(folder, known.get(file.name), file)]
     absent = [file for file in due if not _is_fetched(folder, known.get(file.name))]
     read = [file for file in known.values() if file.is_read and file.cpu]
     rates = _get_own_rates(read, read_rates(folder))
@@ -129,7 +129,7 @@ def plan_pubmed(
         measured=rates.origin,
         **search,
         end_hours=(hours + search["search_hours"]) / used,
-        bottleneck=_find_longest({"reading": hours, "indexing": search["search_hours"]}),
+        bottleneck=_find_longest_step({"reading": hours, "indexing": search["search_hours"]}),
     )
 
 
@@ -143,14 +143,14 @@ def _compute_search_costs(passages: float, rates: Rates) -> dict[str, Any]:
     }
 
 
-def _find_longest(hours: dict[str, float]) -> str:
+def _find_longest_step(hours: dict[str, float]) -> str:
     """Return the name of the step that takes longest; empty if nothing is to be done."""
     longest = max(hours, key=lambda name: hours[name])
     return longest if hours[longest] else ""
 
 
-def _is_here(folder: Path, known: SourceFile | None, listed: SourceFile) -> bool:
-    return known is not None and known.listed == listed.listed and known.is_here(folder)
+def _has_current_parts(folder: Path, known: SourceFile | None, listed: SourceFile) -> bool:
+    return known is not None and known.listed == listed.listed and known.has_current_parts(folder)
 
 
 def _is_fetched(folder: Path, known: SourceFile | None) -> bool:
@@ -206,7 +206,7 @@ class PmcPlan:
 def plan_pmc(
     folder: Path, web: Web, choice: Choice | None = None, *, retry: bool = False, workers: int = 0
 ) -> PmcPlan:
-    """Return what an update would take; see `.pmc.update` for its options.
+    """Return the work, time and space that an update would take; see `.pmc.update` for its options.
 
     Raises
     ------
@@ -217,7 +217,7 @@ def plan_pmc(
     before = objects.get_fact("choice")
     wanted = choice or (Choice.from_json(before) if before else Choice())
     anew = bool(before) and wanted.to_json() != before
-    found = find_difference(objects, wanted, web, retry=retry, chosen_anew=anew)
+    found = compare_with_bucket(objects, wanted, web, retry=retry, chosen_anew=anew)
     files = Manifest(folder).list_files("pmc")
     read = [file for file in files if file.is_read and file.cpu]
     again = sum(file.records for file in files if file.state == "done" and not file.is_read)
@@ -251,7 +251,7 @@ def plan_pmc(
         measured=measured,
         search_hours=search,
         end_hours=end,
-        bottleneck=_find_longest(steps),
+        bottleneck=_find_longest_step(steps),
     )
 
 
@@ -274,13 +274,13 @@ class CitationsPlan:
 
 
 def plan_citations(folder: Path, web: Web) -> CitationsPlan:
-    """Return what an update would take; see `.citations.update`."""
+    """Return the work that an update would take; see `.citations.update`."""
     table, newest, unknown = Tables(folder).get_published(), None, ""
     try:
         newest = find_newest_snapshot(web)
     except (Unreachable, NotAvailable) as error:
         unknown = error.message
-    here = {one.md5 for one in known_collections(folder)}
+    here = {one.md5 for one in list_collections(folder)}
     to_fetch = newest if newest and newest.md5 not in here else None
     due = _is_due(folder, table, to_fetch)
     edges = table.edges if table else CITATIONS_EDGES
@@ -299,6 +299,6 @@ def plan_citations(folder: Path, web: Web) -> CitationsPlan:
 
 
 def _is_due(folder: Path, table: CitationTable | None, to_fetch: Snapshot | None) -> bool:
-    """Return whether a table would be made."""
+    """Return whether a new table of citations would be made."""
     current = Generations(folder, "pubmed").get_complete()
     return bool(to_fetch or table is None or (current and current.name != table.pubmed))

@@ -28,7 +28,7 @@ from ..sources.pmc_inventory import (
     list_versions,
 )
 from ..system import safe_files
-from .bundles import Member, get_md5, pack, read_members
+from .bundles import Member, get_bundle_md5, read_members, write_bundle
 from .compaction import merge_small_files
 from .engines import Lost, Run
 from .generations import Generations
@@ -37,7 +37,7 @@ from .manifest import KINDS, Manifest, SourceFile
 from .objects import Batch, Difference, Objects
 from .parts import Part, ReadJob
 from .pubmed import MirrorProgress
-from .texts import place_in, read_texts
+from .texts import parse_citation, read_texts
 
 if TYPE_CHECKING:
     from ..http import Web
@@ -70,7 +70,7 @@ class Choice:
         told = str(record.get("license_code") or "")
         if self.licenses and _fold_name(told) not in map(_fold_name, self.licenses):
             return f"its license is {told or 'not stated'}"
-        return self._explain_unwanted_place(*place_in(record))
+        return self._explain_unwanted_place(*parse_citation(record))
 
     def is_wanted(self, row: dict[str, Any]) -> bool:
         """Return whether a mirrored article is wanted, by its row of a part."""
@@ -201,7 +201,7 @@ class _Update:
     def run_steps(
         self, choice: Choice | None, *, retry: bool, most: int
     ) -> Iterator[MirrorProgress]:
-        """List, plan, fetch and read, publish."""
+        """Plan, fetch, read and publish."""
         self._plan_batches(choice, retry=retry, most=most)
         while due := self._find_due():
             self._advance_progress(total=self.progress.files + len(due))
@@ -224,20 +224,22 @@ class _Update:
         before = self.objects.get_fact("choice")
         self.choice = choice or (Choice.from_json(before) if before else Choice())
         anew = bool(before) and self.choice.to_json() != before
-        found = find_difference(self.objects, self.choice, self.web, retry=retry, chosen_anew=anew)
+        found = compare_with_bucket(
+            self.objects, self.choice, self.web, retry=retry, chosen_anew=anew
+        )
         batches: list[Batch] = [("going", some) for some in _split_batches(found.gone)]
         batches += [("due", some) for some in _split_batches(found.new[: most or None])]
-        self.objects.remember("choice", self.choice.to_json())
-        self.objects.remember("listed", str(found.listed))
+        self.objects.set_fact("choice", self.choice.to_json())
+        self.objects.set_fact("listed", str(found.listed))
         if batches:
-            self.objects.plan(batches)
+            self.objects.add_batches(batches)
 
     def _find_due(self) -> dict[int, Batch]:
         """Return planned batches, and parts that are missing or made by another reader."""
         due = self.objects.list_due_batches()
         for file in self.manifest.list_files(SOURCE):
             made = file.state in ("done", "damaged")
-            if file.order not in due and made and not file.is_here(self.folder):
+            if file.order not in due and made and not file.has_current_parts(self.folder):
                 self.again[file.order] = file
                 due[file.order] = ("again", [])
         return dict(sorted(due.items()))
@@ -252,7 +254,7 @@ class _Update:
         try:
             for number, batch in left:
                 now = coming or ahead.submit(fetch, number, batch)
-                following = _find_next(due, number)
+                following = _find_next_batch(due, number)
                 coming = ahead.submit(fetch, *following) if following else None
                 try:
                     job = self._make_job(number, now.result())
@@ -274,7 +276,7 @@ class _Update:
     def _make_job(self, number: int, bundle: Path) -> ReadJob | None:
         """Return what is to be read of a bundle; None if it is empty."""
         if not any(one.has_row for one in read_members(bundle, bytes_too=False)):
-            self._end_objects(number, bundle, {})
+            self._record_object_outcomes(number, bundle, {})
             safe_files.delete_if_exists(bundle)
             self._advance_progress(files=self.progress.files + 1)
             return None
@@ -282,13 +284,13 @@ class _Update:
             self.again.pop(number).delete_damaged_parts(self.folder)
         name, sequence = bundle.name, _format_sequence(number)
         return ReadJob(
-            str(bundle), SOURCE, name, sequence, number, get_md5(bundle), str(self.folder)
+            str(bundle), SOURCE, name, sequence, number, get_bundle_md5(bundle), str(self.folder)
         )
 
     # -- fetching ----------------------------------------------------------------------------
 
     def _fetch_bundle(self, pool: ThreadPoolExecutor, number: int, batch: Batch) -> Path:
-        """Have a batch here.
+        """Return the bundle of a batch; fetch its articles if it is missing.
 
         Raises
         ------
@@ -301,14 +303,14 @@ class _Update:
         if found := sorted(place.glob(named)):
             return found[0]
         if state == "going":
-            return pack([Member(one, "gone", "It is not listed any more.") for one in objects],
-                        place, sequence)  # fmt: skip
+            gone = [Member(one, "gone", "It is not listed any more.") for one in objects]
+            return write_bundle(gone, place, sequence)
         if state == "again":
             msg = f"The bundle {sequence} of PMC is gone."
             raise Unreachable(msg, f"Bring back {place}, or delete the mirror.")
         had = self.objects.find_former_texts(number)
         futures = [pool.submit(self._fetch_member, one, one in had) for one in objects]
-        return pack([future.result() for future in futures], place, sequence)
+        return write_bundle([future.result() for future in futures], place, sequence)
 
     def _fetch_member(self, wanted: ObjectVersion, had: bool) -> Member:
         """Fetch one article version, or find out why it is missing."""
@@ -329,16 +331,16 @@ class _Update:
     # -- what became of it -------------------------------------------------------------------
 
     def _record_outcome(self, made: Part | Lost[ReadJob]) -> None:
-        """Write down what became of a batch."""
+        """Record the parts of a batch, or why it has none."""
         if isinstance(made, Lost) or made.reason:
-            self._set_aside(made)
+            self._split_failed_bundle(made)
             return
         order = int(made.name.partition("-")[0])
         bundle = self.folder / "source" / SOURCE / made.name
         file = SourceFile(SOURCE, made.name, SOURCE, _format_sequence(order), order,
                           size=bundle.stat().st_size)  # fmt: skip
-        file = self.manifest.end(file, made, get_md5(bundle))
-        self._end_objects(order, bundle, _find_rejected(file.get_part_path(self.folder)))
+        file = self.manifest.record_part(file, made, get_bundle_md5(bundle))
+        self._record_object_outcomes(order, bundle, _find_rejected(file.get_part_path(self.folder)))
         now = self.progress
         size, files = now.size + file.size, now.files + 1
         self._advance_progress(
@@ -350,8 +352,10 @@ class _Update:
                for name in ("records", "deletions", "passages")},
         )  # fmt: skip
 
-    def _end_objects(self, number: int, bundle: Path, refused: dict[tuple[int, int], str]) -> None:
-        """Write down what became of each object of a bundle."""
+    def _record_object_outcomes(
+        self, number: int, bundle: Path, refused: dict[tuple[int, int], str]
+    ) -> None:
+        """Record the state of each object of a bundle."""
         ends, failed = [], {}
         for one in read_members(bundle, bytes_too=False):
             why = refused.get(one.listed[:2], "") or one.reason
@@ -360,21 +364,21 @@ class _Update:
             ends.append((one.listed, state, why))
             if state in ("aside", "vanished"):
                 failed[one.listed.name] = why
-        self.objects.end(number, ends)
+        self.objects.record_outcomes(number, ends)
         self._advance_progress(failed={**self.progress.failed, **failed})
 
-    def _set_aside(self, made: Part | Lost[ReadJob]) -> None:
-        """Read each article of a bundle by itself, to find the one that cannot be read."""
+    def _split_failed_bundle(self, made: Part | Lost[ReadJob]) -> None:
+        """Plan each article of an unreadable bundle by itself, to find the cause."""
         name = made.name if isinstance(made, Part) else made.job.name
         bundle = self.folder / "source" / SOURCE / name
         number = int(name.partition("-")[0])
         objects = self.objects.list_due_batches().get(number, ("", []))[1]
         safe_files.delete_if_exists(bundle)
         if len(objects) > 1:
-            self.objects.plan([("due", [one]) for one in objects])
+            self.objects.add_batches([("due", [one]) for one in objects])
             self._advance_progress(files=self.progress.files + 1)
             return
-        self.objects.end(number, [(one, "aside", made.reason) for one in objects])
+        self.objects.record_outcomes(number, [(one, "aside", made.reason) for one in objects])
         failed = {one.name: made.reason for one in objects} or {name: made.reason}
         self._advance_progress(
             failed={**self.progress.failed, **failed}, files=self.progress.files + 1
@@ -394,13 +398,15 @@ class _Update:
         self._advance_progress(generation=self.generations.get_published())
 
     def _list_readable(self) -> list[SourceFile]:
-        return [file for file in self.manifest.list_files(SOURCE) if file.is_here(self.folder)]
+        return [
+            file for file in self.manifest.list_files(SOURCE) if file.has_current_parts(self.folder)
+        ]
 
     def _delete_unused(self) -> None:
         """Delete bundles and parts that no kept generation and no later update needs."""
         kept = self.manifest.list_files(SOURCE)
         parts = {file.get_part_path(self.folder, kind) for file in kept for kind in KINDS}
-        for path in self.generations.tidy():
+        for path in self.generations.delete_old_generations():
             if path not in parts:
                 safe_files.delete_if_exists(path)
         for generation in self.generations.list_generations():
@@ -416,7 +422,7 @@ class _Update:
         return self.progress
 
 
-def find_difference(
+def compare_with_bucket(
     objects: Objects,
     choice: Choice,
     web: Web,
@@ -424,7 +430,7 @@ def find_difference(
     retry: bool = False,
     chosen_anew: bool = False,
 ) -> Difference:
-    """Return what the Cloud Service has that is missing here, and what it no longer has.
+    """Return article versions that are new at the Cloud Service, and those that it no longer has.
 
     Raises
     ------
@@ -441,8 +447,8 @@ def find_difference(
         else:
             every = list_versions(find_newest_inventory(web), web)
             listing = (one for one in every if one.pmcid in within)
-        return objects.compare(listing, within=within, **options)
-    found = objects.compare(list_versions(find_newest_inventory(web), web), **options)
+        return objects.compare_listing(listing, within=within, **options)
+    found = objects.compare_listing(list_versions(find_newest_inventory(web), web), **options)
     here = sum(n for state, n in objects.count_states().items() if state != "gone")
     if len(found.gone) * 2 > here > 1:
         msg = f"PMC's inventory lacks {len(found.gone):,} of the {here:,} articles known here."
@@ -454,7 +460,7 @@ def _split_batches(some: Sequence[ObjectVersion]) -> Iterator[list[ObjectVersion
     return (list(some[at : at + BATCH]) for at in range(0, len(some), BATCH))
 
 
-def _find_next(due: dict[int, Batch], number: int) -> tuple[int, Batch] | None:
+def _find_next_batch(due: dict[int, Batch], number: int) -> tuple[int, Batch] | None:
     following = next((one for one in due if one > number), None)
     return None if following is None else (following, due[following])
 

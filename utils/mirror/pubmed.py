@@ -130,7 +130,7 @@ class _Update:
         self.began = time.monotonic()
 
     def run_steps(self, most: int) -> Iterator[MirrorProgress]:
-        """List and read, once more if files came damaged or vanished meanwhile; publish."""
+        """Read all listed files, read again those that came damaged, and publish."""
         yield from self._read_listed(most)
         if self.retryable and not self.progress.unreachable:
             with suppress(Unreachable):  # the first listing was available: publish what was read
@@ -144,7 +144,7 @@ class _Update:
         """Read the listed files that are due; *again* only those that failed or are new."""
         listed = [to_source_file(file) for file in self.origin.list_files()]
         self.notice = self.origin.fetch_last_baseline_file()
-        self.manifest.note(listed)
+        self.manifest.add_listing(listed)
         settled = set(self.files) - self.retryable if again else set[str]()
         self.files = {file.name: file for file in self.manifest.list_files(SOURCE)}
         due = self._find_due({file.name for file in listed}, settled)[: most or None]
@@ -161,7 +161,7 @@ class _Update:
         """Return available files that today's reader has not read, without *settled* ones."""
         due = []
         for file in list(self.files.values()):
-            if file.name in settled or file.is_here(self.folder):
+            if file.name in settled or file.has_current_parts(self.folder):
                 continue
             file = self.files[file.name] = replace(file, state="listed")  # noqa: PLW2901 - not done
             if file.name in listed or get_source_path(self.folder, file).exists():
@@ -181,7 +181,7 @@ class _Update:
                 for future in done:
                     file = fetching.pop(future)
                     job = self._make_job(file, future)
-                    out_of_reach = out_of_reach + 1 if self._is_unreached(file) else 0
+                    out_of_reach = out_of_reach + 1 if self._was_unreachable(file) else 0
                     if job:
                         yield job
                     if out_of_reach < _ENOUGH:
@@ -195,16 +195,16 @@ class _Update:
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _fetch_file(self, file: SourceFile) -> str:
-        """Have a file here; its MD5."""
+        """Fetch a file if it is missing; return its MD5."""
         if file.md5 and get_source_path(self.folder, file).exists():
             return file.md5
         listed = to_bulk_file(file)
-        md5 = self.origin.md5(listed)
+        md5 = self.origin.get_md5(listed)
         path = get_source_path(self.folder, replace(file, md5=md5))
-        are_made = not file.was_read and self._to_job(file, md5).records.exists()
+        are_made = not file.had_parts and self._to_job(file, md5).records.exists()
         if not path.exists() and not are_made:
             safe_files.make_folder(path.parent)
-            self.origin.have(listed, md5, path)
+            self.origin.provide_file(listed, md5, path)
         return md5
 
     def _make_job(self, file: SourceFile, future: Future[str]) -> ReadJob | None:
@@ -230,13 +230,13 @@ class _Update:
         about = (file.source, file.name, file.sequence, file.order)
         return ReadJob(path, *about, md5, str(self.folder))
 
-    def _is_unreached(self, file: SourceFile) -> bool:
+    def _was_unreachable(self, file: SourceFile) -> bool:
         return file.name in self.progress.failed and self.files[file.name].state == "listed"
 
     def _record_outcome(self, made: Part | Lost[ReadJob]) -> None:
-        """Write down what became of a file."""
+        """Record the parts of a file, or why it has none."""
         part = made if isinstance(made, Part) else Part(made.job.name, reason=made.reason)
-        file = self.manifest.end(self.files[part.name], part, self.files[part.name].md5)
+        file = self.manifest.record_part(self.files[part.name], part, self.files[part.name].md5)
         self.files[part.name] = file
         source, now = get_source_path(self.folder, file), self.progress
         failed = {name: why for name, why in now.failed.items() if name != part.name}
@@ -292,7 +292,7 @@ class _Update:
         A year that was published had its baseline whole; once NLM's notice is on the next one,
         nobody else says which of its files was the last.
         """
-        year, number = _place_of(last)
+        year, number = _parse_generation_name(last)
         here = (
             file.number
             for file in self.files.values()
@@ -303,7 +303,7 @@ class _Update:
     def _delete_unused(self, published: Generation) -> None:
         """Delete what no kept generation and no later file needs."""
         old = [file for file in self.files.values() if file.year < published.year]
-        self.manifest.forget(old)
+        self.manifest.delete_files(old)
         self.files = {file.name: file for file in self.manifest.list_files(SOURCE)}
         failed = self.progress.failed.items()
         self._advance_progress(failed={name: why for name, why in failed if name in self.files})
@@ -313,7 +313,7 @@ class _Update:
             if file.is_read
             for kind in KINDS
         }
-        for path in self.generations.tidy():
+        for path in self.generations.delete_old_generations():
             if path not in needed:
                 safe_files.delete_if_exists(path)
         sources = {get_source_path(self.folder, file) for file in self.files.values()}
@@ -341,11 +341,11 @@ def to_bulk_file(file: SourceFile) -> BulkFile:
 
 
 def _find_obstacle(chain: Chain, last: str) -> str:
-    """Return why a year cannot be published after generation *last*; empty if it can.
+    """Return why a chain cannot be published after generation *last*; empty if it can.
 
     That one may be damaged: then it is made again, and no other takes its place meanwhile.
     """
-    year, _ = _place_of(last)
+    year, _ = _parse_generation_name(last)
     if chain.waits_for or not chain.files:
         return chain.waits_for or "a file that can be read"
     if chain.year < year:
@@ -357,13 +357,13 @@ def _find_obstacle(chain: Chain, last: str) -> str:
     return ""
 
 
-def _place_of(generation: str) -> tuple[int, int]:
-    """Return year and number of a generation's last file, by its name; zeros without one."""
+def _parse_generation_name(generation: str) -> tuple[int, int]:
+    """Return the year and number of the last file of a generation; zeros without a name."""
     year, _, number = generation.partition("-")[0].partition("n")
     return (int(year), int(number)) if year.isdecimal() and number.isdecimal() else (0, 0)
 
 
 def _is_different(chain: Chain, files: Sequence[SourceFile], current: Generation) -> bool:
-    """Return whether this chain would make another generation than the published one."""
+    """Return whether a chain would make another generation than the published one."""
     ours, theirs = ([(file.name, file.digest) for file in some] for some in (chain.files, files))
     return ours != theirs or chain.missing != current.missing

@@ -50,11 +50,11 @@ class Origin(Protocol):
     def fetch_last_baseline_file(self) -> tuple[int, int]:
         """Return year and number of the baseline's last file; zeros if unknown."""
 
-    def md5(self, file: BulkFile) -> str:
+    def get_md5(self, file: BulkFile) -> str:
         """The MD5 of a file."""
 
-    def have(self, file: BulkFile, md5: str, path: Path) -> None:
-        """Have a file at *path*, its MD5 compared."""
+    def provide_file(self, file: BulkFile, md5: str, path: Path) -> None:
+        """Place a file at *path*."""
 
 
 class Nlm:
@@ -71,12 +71,12 @@ class Nlm:
         """Return the last file by NLM's notice."""
         return fetch_baseline_end(self._web)
 
-    def md5(self, file: BulkFile) -> str:
+    def get_md5(self, file: BulkFile) -> str:
         """Return the MD5 that is published for a file."""
         return fetch_md5(file, self._web)
 
-    def have(self, file: BulkFile, md5: str, path: Path) -> None:
-        """Fetch it."""
+    def provide_file(self, file: BulkFile, md5: str, path: Path) -> None:
+        """Fetch a file to *path*."""
         safe_files.write_file(path, fetch_file(file, md5, self._web))
 
 
@@ -91,7 +91,7 @@ class FilledFolder:
         self._folder = folder.expanduser().absolute()
 
     def list_files(self) -> list[BulkFile]:
-        """The files in it.
+        """Return the files in the folder, by year and number.
 
         Raises
         ------
@@ -128,7 +128,7 @@ class FilledFolder:
                 return last
         return 0, 0
 
-    def md5(self, file: BulkFile) -> str:
+    def get_md5(self, file: BulkFile) -> str:
         """Return the MD5 of a file, compared with the published one.
 
         Raises
@@ -149,8 +149,8 @@ class FilledFolder:
     def _find_path(self, file: BulkFile) -> Path:
         return next(iter(self._find_paths(file.name)))
 
-    def have(self, file: BulkFile, md5: str, path: Path) -> None:
-        """Link a known file with these bytes to *path*, in place of what is there."""
+    def provide_file(self, file: BulkFile, md5: str, path: Path) -> None:
+        """Link a file to *path*, in place of what is there."""
         with safe_files.disk_errors(path):
             path.unlink(missing_ok=True)  # one that leads nowhere any more
             try:

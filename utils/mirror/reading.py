@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..command_line import command_line
 from ..errors import StoreFailed
-from .columns import row_to_paper
-from .generations import KEYS, Generation, Generations, connect
+from .columns import build_paper
+from .generations import KEYS, Generation, Generations, open_duckdb
 
 if TYPE_CHECKING:
     import duckdb
@@ -39,7 +39,7 @@ def read_papers(pmids: Iterable[int], generations: Generations) -> dict[int, Pap
         file.order: file for file in generations.list_files(generation) if file.order in places
     }
     found = [
-        row_to_paper(row)
+        build_paper(row)
         for order, positions in places.items()
         for row in read_rows_at(files[order].get_part_path(generations.mirror), sorted(positions))
     ]
@@ -49,7 +49,7 @@ def read_papers(pmids: Iterable[int], generations: Generations) -> dict[int, Pap
 def find_live_places(
     names: Iterable[int], generations: Generations, generation: Generation
 ) -> dict[int, tuple[int, int]]:
-    """Return file order and position of the row that counts, for each PMID or PMCID.
+    """Return the file and position of the row that counts, for each PMID or PMCID.
 
     No more of them are live.
     """
@@ -101,7 +101,7 @@ def read_passages_at(
 
 @contextmanager
 def explain_unreadable() -> Iterator[None]:
-    """Say of a mirror that cannot be read what to do about it."""
+    """Raise errors of reading Parquet files as `StoreFailed`, with what to do."""
     from pyarrow import ArrowInvalid
 
     try:
@@ -122,7 +122,7 @@ def open_sql(generations: Generations) -> duckdb.DuckDBPyConnection:
         There is no generation yet.
     """
     generation = generations.require_current()
-    db = connect(generations.mirror)
+    db = open_duckdb(generations.mirror)
     live = _to_sql_list([generations.folder / generation.name / "live.parquet"])
     files = generations.list_files(generation)
     for name, kind in (("records", ""), ("passages", "-passages")):

@@ -35,7 +35,7 @@ from ..model.identifiers import Ids
 from ..model.paper import Notice, Paper, StoredPaper
 from ..model.passage import Filters
 from ..outline import terms
-from .embedding import store_of
+from .embedding import get_vector_store
 from .lookup import VIA, find_pmcids
 from .passages import PassageIndex, Snapshot
 from .reading import find_live_places, read_rows_at
@@ -107,7 +107,7 @@ class MirrorFinder:
                 {},
             )
             first = [at for at, _ in words[:depth]]
-        read = self.snapshot.read([*dict.fromkeys([*first, *near])])
+        read = self.snapshot.read_passages([*dict.fromkeys([*first, *near])])
         by_words = [(at, score) for at, score in words if at in read]
         by_meaning = [(at, score) for at, score in near.items() if at in read]
         share = compute_term_share(asked, _get_terms(read, first))
@@ -126,15 +126,17 @@ class MirrorFinder:
         found: dict[At, float] = {}
         for more in _MORE:
             near = dict(self._vectors.find_nearest(vector, more * depth))
-            found = self._keep_passing(near, depth, filters)
+            found = self._find_passing_passages(near, depth, filters)
             if len(found) >= depth or len(near) < more * depth:
                 return found
         few = self.snapshot.find_passing_keys(filters, _SELECTIVE)
         if few is None:
             return found
-        return self._keep_passing(self._vectors.compute_cosines(vector, few), depth, filters)
+        return self._find_passing_passages(
+            self._vectors.compute_cosines(vector, few), depth, filters
+        )
 
-    def _keep_passing(
+    def _find_passing_passages(
         self, near: dict[int, float], depth: int, filters: Filters
     ) -> dict[At, float]:
         """Return the passages of the best texts that pass the filters."""
@@ -361,9 +363,9 @@ class MirrorPassages:
         if embedder is None or embedder.explain_unavailable():
             return None
         with suppress(EmbeddingsFailed):  # told by the search
-            made = store_of(snapshot.generations, embedder.model)
+            made = get_vector_store(snapshot.generations, embedder.model)
             kept = self._kept.get(made.folder)
-            self._kept[made.folder] = kept.refresh() if kept else made
+            self._kept[made.folder] = kept.reopen_if_changed() if kept else made
             return self._kept[made.folder]
         return None
 
@@ -437,13 +439,13 @@ class _MirrorTables:
         if first.generations.source != "pubmed":
             return None
         paper = first.get_paper(f"pmid:{pmid}") or self.mirror.papers([pmid]).get(pmid)
-        return record_of(paper) if paper else None
+        return build_corpus_record(paper) if paper else None
 
     def get_records(self, pmids: Sequence[str]) -> dict[str, CorpusRecord]:
         """Return the records of papers whose passages were found."""
         rows = (found.paper for one in reversed(self.snapshots) for found in one.rows.values())
         papers = {paper.ids.pmid: paper for paper in rows}
-        return {pmid: record_of(papers[pmid]) for pmid in pmids if pmid in papers}
+        return {pmid: build_corpus_record(papers[pmid]) for pmid in pmids if pmid in papers}
 
     def find_journal_names(self, asked: str) -> tuple[str, ...]:
         """The name itself, which the index has in three forms, and those the corpus knows."""
@@ -456,6 +458,6 @@ class _MirrorTables:
         return self.names.find_alternative_names(kind, forms) if self.names.exists else {}
 
 
-def record_of(paper: Paper) -> CorpusRecord:
+def build_corpus_record(paper: Paper) -> CorpusRecord:
     """Return a paper as a record of a corpus that keeps no versions."""
     return CorpusRecord(paper, 1, "", paper.entered, paper.revised, False, "")

@@ -108,7 +108,7 @@ def update_indexes(indexes: Sequence[WordIndex], run: Run) -> Iterator[WordsProg
             progress = replace(progress, files=progress.files + 1, added=progress.added + made)
             yield progress
         for index, some in zip(indexes, changes, strict=True):
-            index.take_in(some)
+            index.apply_changes(some)
         by_source = {
             index.generations.source: some for index, some in zip(indexes, changes, strict=True)
         }

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..corpus.word_index import build_numbers_query
 from ..system import safe_files
-from .generations import NAMES, Generation, Generations, connect, read_even_tables
+from .generations import NAMES, Generation, Generations, open_duckdb, read_even_tables
 from .passages import FACTS, PassageIndex, Snapshot
 from .reading import explain_unreadable
 
@@ -53,7 +53,7 @@ class TextPassageIndex(PassageIndex):
         *("pmid", "doi", "pmcid", "version", "position"),
         *("title", "journal", "year", "retracted"),
     )
-    told_by = ("sequence", "position", "beside")
+    identifying_columns = ("sequence", "position", "beside")
 
     @cached_property
     def _records_of(self) -> Generation | None:
@@ -64,7 +64,7 @@ class TextPassageIndex(PassageIndex):
     def _pubmed(self) -> Generations:
         return Generations(self.generations.mirror, "pubmed")
 
-    def counted(self, generation: Generation) -> Path:
+    def write_counted_table(self, generation: Generation) -> Path:
         """The texts that count, each with the place of its record (0: none)."""
         place, beside = self.generations.folder / generation.name, self._records_of
         params = [str(place / "live.parquet"), str(place / NAMES)]
@@ -73,7 +73,7 @@ class TextPassageIndex(PassageIndex):
         query = _COUNTED.format(records="read_parquet(?)" if beside else _NONE)
         return self._write_rows("counted", query, params)
 
-    def prepare(self, changes: Changes) -> None:
+    def prepare_documents(self, changes: Changes) -> None:
         """Look up the records of the new texts, all in one go."""
         safe_files.delete_if_exists(self._facts_file)
         counted, orders = changes.counted, list(changes.new_rows)
@@ -89,7 +89,7 @@ class TextPassageIndex(PassageIndex):
             SELECT DISTINCT beside // 1000000 FROM read_parquet(?)
             WHERE beside > 0 AND sequence IN (SELECT unnest(?))
         """
-        with closing(connect(self.generations.mirror)) as db, explain_unreadable():
+        with closing(open_duckdb(self.generations.mirror)) as db, explain_unreadable():
             wanted = {row[0] for row in db.execute(query, [str(counted), list(orders)]).fetchall()}
         files = self._pubmed.list_files(beside)
         return [
@@ -101,19 +101,19 @@ class TextPassageIndex(PassageIndex):
         beside = self._records_of
         records = self._pubmed.list_files(beside) if beside else []
         return super().list_digests(files) | {
-            f"{_RECORDS}{file.order}": file.holds for file in records
+            f"{_RECORDS}{file.order}": file.content_digest for file in records
         }
 
-    def _made_of(self, renewed: set[str], counted: Path) -> dict[int, Any]:
+    def _find_rows_of_parts(self, renewed: set[str], counted: Path) -> dict[int, Any]:
         """Rows whose record is in such a part, too, with all others of their file."""
         query = """
             SELECT DISTINCT sequence FROM read_parquet(?)
             WHERE beside > 0 AND beside // 1000000 IN (SELECT unnest(CAST(? AS BIGINT[])))
         """
         told = [name.removeprefix(_RECORDS) for name in renewed if name.startswith(_RECORDS)]
-        with closing(connect(self.generations.mirror)) as db, explain_unreadable():
+        with closing(open_duckdb(self.generations.mirror)) as db, explain_unreadable():
             found = db.execute(query, [str(counted), [int(order) for order in told]]).fetchall()
-        return super()._made_of(renewed | {str(order) for (order,) in found}, counted)
+        return super()._find_rows_of_parts(renewed | {str(order) for (order,) in found}, counted)
 
     def _write_rows(self, name: str, query: str, params: list[Any]) -> Path:
         """Have the rows of a query in a file of the index's folder."""
@@ -121,7 +121,7 @@ class TextPassageIndex(PassageIndex):
 
         path = self.folder / f"{name}.parquet"
         safe_files.delete_if_exists(path)
-        with closing(connect(self.generations.mirror)) as db, safe_files.disk_errors(path):
+        with closing(open_duckdb(self.generations.mirror)) as db, safe_files.disk_errors(path):
             writer = None
             for table in read_even_tables(db, query, params):
                 writer = writer or parquet.ParquetWriter(path, table.schema, compression="zstd")
@@ -137,7 +137,7 @@ class TextPassageIndex(PassageIndex):
     def _facts_file(self) -> Path:
         return self.folder / "facts.parquet"
 
-    def facts(self) -> dict[str, str]:
+    def get_facts(self) -> dict[str, str]:
         """Which records it was made with."""
         return {"records": self._records_of.name if self._records_of else ""}
 
@@ -176,9 +176,9 @@ class TextPassageIndex(PassageIndex):
         is_first = row["ordinal"] == 0 and record["pmid"]
         document.add_integer("pmid", record["pmid"] if is_first else 0)
 
-    def warnings(self, state: Mapping[str, Any], generation: Generation) -> Iterator[str]:
+    def yield_warnings(self, state: Mapping[str, Any], generation: Generation) -> Iterator[str]:
         """Yield what an index in this state lacks of a generation, or of PubMed's."""
-        yield from super().warnings(state, generation)
+        yield from super().yield_warnings(state, generation)
         beside = self._pubmed.get_published()
         if beside and "target" not in state and state.get("records", "") != beside.name:
             yield "What PubMed says of full texts is new since they were indexed: mirror index"
@@ -190,6 +190,6 @@ def find_full_texts(snapshot: Snapshot, pmids: Iterable[str]) -> set[str]:
     if not wanted:
         return set()
     query = build_numbers_query(snapshot.words.index.schema, "pmid", wanted)
-    found = snapshot.search(query, len(wanted) + 100)
+    found = snapshot.find_documents(query, len(wanted) + 100)
     values = snapshot.get_field_values("pmid", [at for _, at in found])
     return {str(pmid) for pmid in values if pmid}

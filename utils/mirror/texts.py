@@ -24,7 +24,7 @@ from ..model.paper import Document, Fetched, Paper
 from ..model.passage import Passage
 from ..outline.cut import split_into_passages
 from ..shelf.paper_file import build_full_text_body
-from .bundles import Member, read_members, record_in, to_fetched
+from .bundles import Member, parse_metadata, read_members, to_fetched
 from .columns import make_passage_batch, make_passage_schema
 from .parts import FACTS, Part, PartFile, ReadJob, make_missing_parts
 
@@ -129,9 +129,9 @@ def write_text_parts(
             for rows, cut in batches:
                 deleted = rows["deleted"].true_count
                 counts.update(deletions=deleted, records=len(rows) - deleted, passages=len(cut))
-                texts.write(rows)
+                texts.write_row_group(rows)
                 if len(cut):
-                    passages.write(cut)
+                    passages.write_row_group(cut)
             passages.commit()
         facts = {name: counts[name] for name in ("records", "deletions", "passages")}
         texts.commit(FACTS, json.dumps({"file": job.name, "md5": job.md5, **facts}))
@@ -141,7 +141,7 @@ def read_member(member: Member) -> TextRow:
     """Read and judge an article version like a download."""
     if member.state != "text":
         return TextRow(member, verdict="", evidence=member.reason)
-    record = record_in(member.metadata)
+    record = parse_metadata(member.metadata)
     fetched = to_fetched(member.metadata, member.xml)
     paper = Paper(fetched.ids, title=str(record.get("title") or ""))
     try:
@@ -156,10 +156,10 @@ def read_member(member: Member) -> TextRow:
     return TextRow(member, fetched, record, document, document.verdict, document.evidence, text)
 
 
-def place_in(record: dict[str, Any]) -> tuple[str, int | None]:
+def parse_citation(record: dict[str, Any]) -> tuple[str, int | None]:
     """Return journal (NLM's abbreviation) and year of an article, from its citation.
 
-    >>> place_in({"citation": "Nat Commun. 2020 Sep 23; 11(1): 1"})
+    >>> parse_citation({"citation": "Nat Commun. 2020 Sep 23; 11(1): 1"})
     ('Nat Commun', 2020)
     """
     found = _CITATION.match(str(record.get("citation") or ""))
@@ -186,7 +186,7 @@ def _to_columns(row: TextRow) -> dict[str, Any]:
     made |= {"etag": listed.etag}
     if fetched is None or row.record is None:
         return made
-    journal, year = place_in(row.record)
+    journal, year = parse_citation(row.record)
     ids = fetched.ids
     made |= {
         "pmid": int(ids.pmid) if ids.pmid.isdecimal() else None,

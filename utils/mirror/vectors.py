@@ -7,8 +7,8 @@ its own centroids (k-means): of each segment a search looks at the signs in the 
 compares the eight-bit numbers of those that differ least. All files are mapped, none is read whole.
 
 What workers make lies in ``new/``, a file a piece of work, whole or not there;
-`VectorStore.absorb_new` makes segments of it and names them in ``state.json``, in one step. What
-was killed is done again.
+`VectorStore.build_segments` makes segments of it and names them in ``state.json``, in one step. A
+run that was killed is repeated.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Segment:
     starts: NDArray[np.int64]
 
     @classmethod
-    def read(cls, folder: Path) -> Segment:
+    def map_files(cls, folder: Path) -> Segment:
         """Map the files of a segment."""
         names = ("rows", "codes", "keys", "rank", "centroids", "starts")
         return cls(*(np.load(folder / f"{name}.npy", mmap_mode="r") for name in names))
@@ -121,7 +121,7 @@ class Segment:
         cosines: Vector = scores * some["scale"]
         return cosines
 
-    def find(self, keys: Keys) -> NDArray[np.int64]:
+    def find_rows(self, keys: Keys) -> NDArray[np.int64]:
         """Return the row of each key; -1 if missing."""
         at = np.minimum(np.searchsorted(self.keys, keys), max(0, len(self.keys) - 1))
         return np.where(self.keys[at] == keys, self.rank[at], -1).astype(np.int64)
@@ -169,7 +169,9 @@ class VectorStore:
     def segments(self) -> list[Segment]:
         """The segments that count, mapped."""
         try:
-            return [Segment.read(self.folder / name) for name in self.state.get("segments", ())]
+            return [
+                Segment.map_files(self.folder / name) for name in self.state.get("segments", ())
+            ]
         except (OSError, ValueError) as error:
             raise StoreFailed(f"{self.folder} cannot be read: {error}.", _REBUILT) from error
 
@@ -178,7 +180,7 @@ class VectorStore:
         _, first = np.unique(keys, return_index=True)
         left = keys[np.sort(first)]
         for segment in self.segments:
-            left = left[segment.find(left) < 0]
+            left = left[segment.find_rows(left) < 0]
         for path in self._list_chunks():
             left = left[~np.isin(left, np.load(path, mmap_mode="r")["key"])]
         return left
@@ -206,23 +208,23 @@ class VectorStore:
         wanted = np.unique(np.asarray(keys, np.int64))
         found: dict[int, float] = {}
         for segment in self.segments:
-            rows = segment.find(wanted)
+            rows = segment.find_rows(wanted)
             here = rows >= 0
             scores = segment.compute_cosines(vector, rows[here])
             found.update(zip(map(int, wanted[here]), map(float, scores), strict=True))
         return found
 
-    def take(self, keys: Keys) -> tuple[NDArray[np.bool_], Vectors]:
+    def get_vectors(self, keys: Keys) -> tuple[NDArray[np.bool_], Vectors]:
         """Return which texts have a vector, and these vectors, in order."""
         held, taken = np.zeros(len(keys), bool), np.zeros((len(keys), self.dim), np.float32)
         for segment in self.segments:
-            rows = segment.find(keys)
+            rows = segment.find_rows(keys)
             here = rows >= 0
             taken[here], held = _to_floats(segment.rows[rows[here]]), held | here
         return held, taken[held]
 
-    def write(self, name: str, rows: NDArray[Any]) -> None:
-        """Keep what a worker made, whole or not at all."""
+    def write_chunk(self, name: str, rows: NDArray[Any]) -> None:
+        """Write vectors that a worker made; the file appears once it is complete."""
         safe_files.make_folder(self.new)
         path = self.new / f"{name}.npy"
         part = safe_files.build_part_path(path)
@@ -232,8 +234,8 @@ class VectorStore:
             safe_files.flush_file(part)
             safe_files.replace_file(part, path)
 
-    def absorb_new(self, model: str, dim: int, generation: str = "") -> None:
-        """Make segments of what is new; with a *generation*, all of its passages have vectors."""
+    def build_segments(self, model: str, dim: int, generation: str = "") -> None:
+        """Build segments from new vectors; a *generation* given has all its vectors then."""
         safe_files.make_folder(self.folder)
         names = list(self.state.get("segments", ()))
         for path in self.folder.glob("segment-*"):
@@ -257,20 +259,20 @@ class VectorStore:
         if generation and generation != self.generation:
             self._write_state({**self.state, "generation": generation})
 
-    def forget_absorbed(self) -> None:
-        """Remove what segments were made of, also by a run that was killed at it."""
+    def delete_absorbed_chunks(self) -> None:
+        """Delete the files from which segments were built."""
         if names := self.state.get("absorbed"):
             for name in names:
                 safe_files.delete_if_exists(self.new / name)
             self._write_state({**self.state, "absorbed": []})
 
-    def refresh(self) -> VectorStore:
+    def reopen_if_changed(self) -> VectorStore:
         """Return the store, opened again if it has changed on the disk."""
         other = VectorStore(self.folder)
         return self if other.state == self.state else other
 
     def _read_segment(self, name: str) -> Segment:
-        return Segment.read(self.folder / name)
+        return Segment.map_files(self.folder / name)
 
     def _commit_segments(
         self, names: Sequence[str], model: str, dim: int, done: Sequence[Path]
@@ -279,7 +281,7 @@ class VectorStore:
         about = {"model": model, "dim": dim, "segments": list(names)}
         absorbed = [path.name for path in done]
         self._write_state({**self.state, **about, "absorbed": absorbed})
-        self.forget_absorbed()
+        self.delete_absorbed_chunks()
 
     def _write_state(self, state: dict[str, Any]) -> None:
         safe_files.write_file(self._state, json.dumps(state).encode())
@@ -327,20 +329,20 @@ def _take_until_full(paths: Sequence[Path]) -> Iterator[Path]:
 
 def _write_segment(sources: Sequence[NDArray[Any]], folder: Path) -> None:
     """Sort rows into lists, and write them block by block."""
-    rows = _Joined(sources)
+    rows = _ConcatenatedRows(sources)
     lists = 1 if len(rows) <= _FEW else len(rows) // _PER_LIST
     centroids = _learn_centroids(rows, lists)
     of_list = np.empty(len(rows), np.int32)
     for at in range(0, len(rows), _BLOCK):
         block = np.arange(at, min(at + _BLOCK, len(rows)))
-        of_list[block] = _find_nearest_list(_to_floats(rows.take(block)), centroids)
+        of_list[block] = _find_nearest_list(_to_floats(rows.get_rows(block)), centroids)
     order = np.argsort(of_list, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(of_list, minlength=lists))])
     kept = _create_array(folder / "rows.npy", rows.dtype, (len(rows),))
     words = -(-centroids.shape[1] // 64)
     codes = _create_array(folder / "codes.npy", np.dtype("<u8"), (len(rows), words))
     for at in range(0, len(rows), _BLOCK):
-        some = rows.take(order[at : at + _BLOCK])
+        some = rows.get_rows(order[at : at + _BLOCK])
         kept[at : at + _BLOCK] = some
         codes[at : at + _BLOCK] = to_binary_codes(some["numbers"].astype(np.float32))
     keys = np.array(kept["key"])
@@ -352,7 +354,7 @@ def _write_segment(sources: Sequence[NDArray[Any]], folder: Path) -> None:
         np.save(folder / f"{name}.npy", values)
 
 
-class _Joined:
+class _ConcatenatedRows:
     """Several arrays of rows as one, none of them read whole."""
 
     def __init__(self, sources: Sequence[NDArray[Any]]) -> None:
@@ -363,7 +365,7 @@ class _Joined:
     def __len__(self) -> int:
         return int(self._ends[-1])
 
-    def take(self, wanted: NDArray[np.int64]) -> NDArray[Any]:
+    def get_rows(self, wanted: NDArray[np.int64]) -> NDArray[Any]:
         """Return rows by number."""
         found = np.empty(len(wanted), self.dtype)
         source_of = np.searchsorted(self._ends, wanted, side="right")
@@ -374,11 +376,11 @@ class _Joined:
         return found
 
 
-def _learn_centroids(rows: _Joined, lists: int) -> Vectors:
+def _learn_centroids(rows: _ConcatenatedRows, lists: int) -> Vectors:
     """Return centroids by k-means over directions from a sample; deterministic."""
     chance = np.random.default_rng(0)
     most = min(len(rows), _SAMPLE * lists if lists > 1 else 1)
-    sample = _to_floats(rows.take(np.sort(chance.choice(len(rows), most, replace=False))))
+    sample = _to_floats(rows.get_rows(np.sort(chance.choice(len(rows), most, replace=False))))
     centroids = sample[np.sort(chance.choice(most, lists, replace=False))].copy()
     for _ in range(_ROUNDS if lists > 1 else 0):
         nearest = _find_nearest_list(sample, centroids)

@@ -19,7 +19,7 @@ from ..sources.pubmed_files import fetch_file
 from ..system import safe_files
 from .generations import Generation, Generations
 from .manifest import Manifest, SourceFile
-from .parts import ReadJob, digest_of, read_part
+from .parts import ReadJob, compute_sha256, read_part
 from .pubmed import SOURCE, get_source_path, to_bulk_file
 from .texts import read_texts
 
@@ -108,6 +108,7 @@ def _mark_damaged(verified: Verified, files: Sequence[SourceFile], folder: Path)
 def _choose_files(
     files: Sequence[SourceFile], names: Sequence[str], sample: int
 ) -> list[SourceFile]:
+    """Return the named files, or a sample of all."""
     by_name = {name: file for file in files for name in (file.name, file.sequence)}
     if unknown := [name for name in names if name not in by_name]:
         msg = f"The generation has no file {unknown[0]}."
@@ -142,7 +143,7 @@ def _find_source(file: SourceFile, folder: Path) -> Path:
 
 
 def remake_and_compare(remaking: _Remaking) -> Verified:
-    """Make the parts of a file again, and compare."""
+    """Make the parts of a file again, and return how they differ."""
     job, file, folder = remaking.job, remaking.file, Path(remaking.mirror)
     part = (read_part if job.source == SOURCE else read_texts)(job)
     if part.reason:
@@ -169,7 +170,7 @@ def _find_faults(path: Path, made: Path, digest: str) -> list[str]:
     again = f"to make it again: {command_line(f'mirror {source}')}"
     if not path.exists():
         return [f"{name} is gone: {again}"]
-    if digest_of(path) != digest:
+    if compute_sha256(path) != digest:
         return [f"{name} is damaged; {again}"]
     return [] if has_same_rows(path, made) else [f"{name} has other rows than its source has now"]
 
@@ -179,7 +180,7 @@ def has_same_rows(one: Path, other: Path) -> bool:
     from pyarrow import ArrowInvalid, parquet
 
     try:
-        if digest_of(one) == digest_of(other):
+        if compute_sha256(one) == compute_sha256(other):
             return True
         with parquet.ParquetFile(one) as ours, parquet.ParquetFile(other) as theirs:
             pairs = zip_longest(ours.iter_batches(), theirs.iter_batches())
@@ -193,7 +194,7 @@ def _check_rows(
 ) -> Verified:
     """Check that the rows that count follow from the parts."""
     try:
-        again = generations.make(files, generation.missing, place)
+        again = generations.write_tables(files, generation.missing, place)
     except StoreFailed as error:
         return Verified(generation.name, (error.text,))
     faults = []

@@ -35,8 +35,8 @@ from ..model.paper import SearchResult
 from ..model.passage import Filters
 from ..outline import terms
 from ..system import safe_files
-from .columns import row_to_paper
-from .generations import Generation, Generations, connect
+from .columns import build_paper
+from .generations import Generation, Generations, open_duckdb
 from .manifest import SourceFile
 from .reading import find_live_places, read_rows_at
 from .splits import HEAP, install_splits, uninstall_splits
@@ -89,7 +89,7 @@ class WordIndex:
     names: tuple[str, ...] = ("journal", "types", "mesh")
     numbers: tuple[str, ...] = ("place", "year")
     columns: tuple[str, ...] = _COLUMNS
-    told_by: Sequence[str] = ("sequence", "position")
+    identifying_columns: Sequence[str] = ("sequence", "position")
     """Columns of the rows that count: a row is indexed again if one of them differs."""
 
     def __init__(self, generations: Generations) -> None:
@@ -111,18 +111,18 @@ class WordIndex:
         generation = self.generations.require_current()
         state = self._read_state()
         if not state or state.get("target") not in (None, generation.name):
-            self._start_anew()  # nothing is here, or an older format, or half of another generation
-        counted = self.counted(generation)
+            self._delete_index()  # of an older format, or half of another generation
+        counted = self.write_counted_table(generation)
         changes = self._find_differences(generation, counted)
-        self.prepare(changes)
+        self.prepare_documents(changes)
         safe_files.make_folder(self.new)
         for path in self.new.iterdir():
             if path.name not in changes.splits.values():
                 shutil.rmtree(path, ignore_errors=True)
         return changes
 
-    def take_in(self, changes: Changes) -> None:
-        """Delete the rows that no longer count, and add the splits; a search sees all or nothing.
+    def apply_changes(self, changes: Changes) -> None:
+        """Delete rows that no longer count, and add the splits, in one step for searches.
 
         Raises
         ------
@@ -134,14 +134,14 @@ class WordIndex:
         if is_changed:  # who reads must know before anything changes
             self._write_state({**self._read_state(), "target": changes.generation.name})
             with self.explain_errors():
-                self._open_anew()
+                self._reopen()
                 uninstall_splits(self.folder / "index", splits)
                 self._delete_rows([*changes.gone, *changes.replaced])
                 install_splits(self.folder / "index", splits)
         safe_files.write_file(self.folder / "live.parquet", changes.counted.read_bytes())
         digests = self.list_digests(changes.files.values())
         safe_files.write_file(self._parts, json.dumps(digests).encode())
-        self._write_state({"generation": changes.generation.name, **self.facts()})
+        self._write_state({"generation": changes.generation.name, **self.get_facts()})
         shutil.rmtree(self.new, ignore_errors=True)
         if is_changed:
             with self.explain_errors():
@@ -149,7 +149,7 @@ class WordIndex:
 
     def _delete_rows(self, places: Sequence[int]) -> None:
         """Delete rows, and merge segments of about the same size."""
-        self._open_anew()
+        self._reopen()
         writer = self.index.writer(HEAP, 1)
         try:
             for place in places:
@@ -157,21 +157,21 @@ class WordIndex:
             writer.commit()
         finally:
             writer.wait_merging_threads()
-        self._open_anew()
+        self._reopen()
 
-    def _open_anew(self) -> None:
-        """Open the index once more, as its files were changed."""
+    def _reopen(self) -> None:
+        """Open the index again, because its files changed."""
         self.__dict__.pop("index", None)
         self.index  # noqa: B018 - made if it is not there
 
-    def counted(self, generation: Generation) -> Path:
-        """The table of the rows that count."""
+    def write_counted_table(self, generation: Generation) -> Path:
+        """Return the path of the table of rows that count."""
         return self.generations.folder / generation.name / "live.parquet"
 
-    def prepare(self, changes: Changes) -> None:
-        """Write what the documents of the new rows need besides their parts."""
+    def prepare_documents(self, changes: Changes) -> None:
+        """Prepare what the documents of new rows need besides their parts."""
 
-    def facts(self) -> dict[str, str]:
+    def get_facts(self) -> dict[str, str]:
         """Return metadata that is stored with the index, and makes it outdated when it changes."""
         return {}
 
@@ -185,23 +185,29 @@ class WordIndex:
         old = self.folder / "live.parquet"
         gone, again = dict[int, Any](), dict[int, Any]()
         if old.exists():
-            gone = group_by_file(old, counted, self.told_by)
+            gone = group_by_file(old, counted, self.identifying_columns)
             again = self._find_changed_rows(counted, files.values())
             if sum(map(len, (*gone.values(), *again.values()))) > _count_rows(old) // 2:
-                self._start_anew()
+                self._delete_index()
                 gone, again = {}, {}
         since = old if old.exists() else None
-        new_rows = {**group_by_file(counted, since, self.told_by), **again}
+        new_rows = {**group_by_file(counted, since, self.identifying_columns), **again}
         splits = {
             order: self._name_split(files[order], new_rows[order]) for order in sorted(new_rows)
         }
         return Changes(
-            generation, counted, files, new_rows, splits, _to_places(gone), _to_places(again)
+            generation,
+            counted,
+            files,
+            new_rows,
+            splits,
+            _encode_places(gone),
+            _encode_places(again),
         )
 
     def _name_split(self, file: SourceFile, positions: Any) -> str:
         """Return the name of a split, which identifies the part and the rows."""
-        facts = json.dumps([file.holds, self.facts(), FORMAT]).encode()
+        facts = json.dumps([file.content_digest, self.get_facts(), FORMAT]).encode()
         rows = positions.astype("<i4").tobytes()
         return f"{file.sequence}-{hashlib.sha256(facts + rows).hexdigest()[:16]}"
 
@@ -212,7 +218,7 @@ class WordIndex:
 
     def list_digests(self, files: Iterable[SourceFile]) -> dict[str, str]:
         """Return the digests of the parts that the index is made of, by file."""
-        return {str(file.order): file.holds for file in files}
+        return {str(file.order): file.content_digest for file in files}
 
     def _find_changed_rows(self, counted: Path, files: Iterable[SourceFile]) -> dict[int, Any]:
         """Return the positions, by file, of rows that may have changed since they were indexed."""
@@ -221,10 +227,10 @@ class WordIndex:
         with self.explain_errors():
             before, now = json.loads(self._parts.read_bytes()), self.list_digests(files)
         renewed = {name for name in before.keys() & now.keys() if before[name] != now[name]}
-        return self._made_of(renewed, counted) if renewed else {}
+        return self._find_rows_of_parts(renewed, counted) if renewed else {}
 
-    def _made_of(self, renewed: set[str], counted: Path) -> dict[int, Any]:
-        """The positions, by file, of the rows that are made of some parts."""
+    def _find_rows_of_parts(self, renewed: set[str], counted: Path) -> dict[int, Any]:
+        """Return the positions, by file, of rows that were made from some parts."""
         every = group_by_file(counted, None)
         return {order: some for order, some in every.items() if str(order) in renewed}
 
@@ -233,7 +239,7 @@ class WordIndex:
     ) -> Iterator[Document]:
         """Yield the documents of some rows of a file."""
         for row in rows:
-            yield _make_document(place_of(file.order, row["position"]), row)
+            yield _make_document(encode_place(file.order, row["position"]), row)
 
     def find(
         self,
@@ -291,7 +297,7 @@ class WordIndex:
             effective_query=" ".join(wanted),
             total=total,
             papers=tuple(papers),
-            warnings=tuple(self.warnings(state, generation)),
+            warnings=tuple(self.yield_warnings(state, generation)),
             next_start=more if more < min(total, _MOST) else None,
         )
 
@@ -318,7 +324,7 @@ class WordIndex:
             if place // _PLACE in files:
                 by_file.setdefault(place // _PLACE, []).append(place % _PLACE)
         found = {
-            (row["pmid"], order, row["position"]): row_to_paper(row)
+            (row["pmid"], order, row["position"]): build_paper(row)
             for order, positions in by_file.items()
             for row in read_rows_at(
                 files[order].get_part_path(self.generations.mirror), sorted(positions)
@@ -326,14 +332,14 @@ class WordIndex:
         }
         live = find_live_places({pmid for pmid, *_ in found}, self.generations, generation)
         counted = {
-            place_of(order, position): paper
+            encode_place(order, position): paper
             for (pmid, order, position), paper in found.items()
             if live.get(pmid) == (order, position)
         }
         return [counted[place] for place in places if place in counted]
 
-    def warnings(self, state: Mapping[str, Any], generation: Generation) -> Iterator[str]:
-        """Yield what an index in this state lacks of a generation."""
+    def yield_warnings(self, state: Mapping[str, Any], generation: Generation) -> Iterator[str]:
+        """Yield what an index lacks of a generation."""
         if "target" in state:
             yield f"The index is being made, or was interrupted: {command_line('mirror index')}"
         elif state["generation"] != generation.name:
@@ -369,7 +375,8 @@ class WordIndex:
             hint = "The disk is full: free some space and try again." if is_full else _REBUILT
             raise StoreFailed(f"{self.folder} cannot be used: {error}.", hint) from error
 
-    def _start_anew(self) -> None:
+    def _delete_index(self) -> None:
+        """Delete the index, so that it is made again."""
         self.__dict__.pop("index", None)
         shutil.rmtree(self.folder / "index", ignore_errors=True)
         for name in ("live.parquet", self._parts.name, self._state.name):
@@ -392,12 +399,12 @@ class WordIndex:
         safe_files.write_file(self._state, json.dumps({**state, "format": FORMAT}).encode())
 
 
-def _to_places(by_file: Mapping[int, Any]) -> list[int]:
-    return [place_of(order, int(at)) for order, some in by_file.items() for at in some]
+def _encode_places(by_file: Mapping[int, Any]) -> list[int]:
+    return [encode_place(order, int(at)) for order, some in by_file.items() for at in some]
 
 
-def place_of(order: int, position: int) -> int:
-    """Return file and row of a record as one number."""
+def encode_place(order: int, position: int) -> int:
+    """Return a row's file and position as one number."""
     return order * _PLACE + position
 
 
@@ -443,21 +450,21 @@ def get_headings(row: Mapping[str, Any]) -> list[str]:
 
 
 def group_by_file(
-    path: Path, other: Path | None, told_by: Sequence[str] = WordIndex.told_by
+    path: Path, other: Path | None, columns: Sequence[str] = WordIndex.identifying_columns
 ) -> dict[int, Any]:
     """Return the positions, by file, of rows of a `live.parquet` that are not in another.
 
-    A row is one of another by the columns *told_by*.
+    A row is one of another by these *columns*.
     """
     import numpy as np
 
     paths = [str(one) for one in (path, other) if one]
-    same = ", ".join(told_by)
+    same = ", ".join(columns)
     but = f"ANTI JOIN read_parquet(?) AS other USING ({same})" if other else ""
     query = f"""
         SELECT sequence, position FROM read_parquet(?) AS one {but} ORDER BY sequence, position
     """  # noqa: S608 - of constants
-    with connect(path.parent) as db:
+    with open_duckdb(path.parent) as db:
         found = db.sql(query, params=paths).to_arrow_table()
     orders, positions = (found[name].to_numpy() for name in ("sequence", "position"))
     named, starts = np.unique(orders, return_index=True)
