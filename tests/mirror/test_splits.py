@@ -37,7 +37,7 @@ def scored(mirror, *asked):
     [index] = mirror.passage_indexes()
     snapshot = index.take_snapshot()
     hits = snapshot.find_by_words(asked, 100, Filters(retracted=True))
-    read = snapshot.read([at for at, _ in hits])
+    read = snapshot.read_passages([at for at, _ in hits])
     return {read[at].passage.paper: round(score, 5) for at, score in hits if at in read}
 
 

@@ -157,7 +157,7 @@ def test_who_is_killed_loses_and_doubles_nothing(mirror, embedder, monkeypatch, 
         return called
 
     with monkeypatch.context() as patched:
-        for name in ("write", "_write_state", "_build_segment", "forget_absorbed"):
+        for name in ("write_chunk", "_write_state", "_build_segment", "delete_absorbed_chunks"):
             patched.setattr(VectorStore, name, dying(getattr(VectorStore, name)))
         with pytest.raises(Killed):
             embedded(mirror)

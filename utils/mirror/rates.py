@@ -49,8 +49,8 @@ class Rates:
 
     pubmed_bytes: float = 2.4e6
     pubmed_parts: float = 0.85
-    words: float = 1_800.0
-    words_bytes: float = 990.0
+    words: float = 2_300.0
+    words_bytes: float = 1_000.0
     vectors: float = 50.0
     pmc_article_s: float = 0.017
     origin: str = "quality/benchmarks/README.md"
