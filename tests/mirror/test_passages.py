@@ -118,7 +118,7 @@ def test_a_search_keeps_to_the_generation_it_began_with(mirror, mirrored, world,
     }
     assert found(mirrored, "recover") == ["pmid:5"]
     assert not any("mirror index" in one for one in mirrored.find("recover").warnings)
-    old = before.read([at for at, _ in before.find_by_words(["bleach"], 5, Filters())])
+    old = before.read_passages([at for at, _ in before.find_by_words(["bleach"], 5, Filters())])
     assert [one.passage.text for one in old.values()] == [SENTENCE]  # an open reader sees the old
 
 
