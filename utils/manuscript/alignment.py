@@ -61,7 +61,10 @@ class Alignment:
     def pairs(self) -> dict[int, int]:
         """The position in the passage of each aligned word, by its position in the sentence."""
         matcher = SequenceMatcher(
-            None, [one.key for one in self.ours], [one.key for one in self.theirs], autojunk=False
+            None,
+            [word.key for word in self.ours],
+            [word.key for word in self.theirs],
+            autojunk=False,
         )
         return {
             block.a + step: block.b + step
@@ -82,9 +85,9 @@ class Alignment:
     @cached_property
     def likeness(self) -> float:
         """The share of the sentence's content words in the passage, in any order (0 to 1)."""
-        there = {(one.key, one.value) for one in self.theirs}
+        there = {(word.key, word.value) for word in self.theirs}
         keys = {key for key, _ in there}
-        content = [one for one in self.ours if _is_comparable_word(one) and one.key != NUMBER]
+        content = [word for word in self.ours if _is_comparable_word(word) and word.key != NUMBER]
         weights = [
             1.0 if (one.key, one.value) in there else _OPPOSITE_WEIGHT * (one.key in keys)
             for one in content
@@ -135,13 +138,13 @@ class Alignment:
         ours = self.ours[at]
         there = self.pairs.get(at)
         if ours.key in NAMING_AXES and any(
-            one.key == ours.key and one.value == ours.value for one in self.theirs
+            word.key == ours.key and word.value == ours.value for word in self.theirs
         ):
             return "not_compared"  # both groups are named; `.groups` tells which is where
         if there is not None and self.are_neighbours_aligned(at):
             return self._compare_axis_words(ours, self.theirs[there])
-        mine = {(one.value, one.negated) for one in self.ours if one.key == ours.key}
-        other = [one for one in self.theirs if one.key == ours.key]
+        mine = {(word.value, word.negated) for word in self.ours if word.key == ours.key}
+        other = [word for word in self.theirs if word.key == ours.key]
         values = {(one.value, one.negated) for one in other}
         if len(mine) > 1 or len(values) != 1:
             return "not_compared"
@@ -169,9 +172,9 @@ class Alignment:
         words = self.theirs if of_passage else self.ours
         clause = near.clause if self.coverage >= _CLOSE_TO_WORDING else None
         return any(
-            one.key == NEGATION or one.negated or one.value in ("without", "not", "alike")
-            for one in words
-            if clause is None or one.clause == clause
+            word.key == NEGATION or word.negated or word.value in ("without", "not", "alike")
+            for word in words
+            if clause is None or word.clause == clause
         )
 
     def iterate_one_sided_negations(self) -> Iterator[int]:
@@ -227,8 +230,8 @@ def _are_values_equal(ours: ComparedWord, theirs: ComparedWord) -> bool:
 
 def _find_framing_clauses(words: Sequence[ComparedWord]) -> set[int]:
     """Return the clauses that only introduce others: "according to this article"."""
-    return {one.clause for one in words} - {
-        one.clause for one in words if not is_framing_word(one.key)
+    return {word.clause for word in words} - {
+        word.clause for word in words if not is_framing_word(word.key)
     }
 
 

@@ -61,12 +61,12 @@ class ManuscriptCheck:
     @property
     def claims(self) -> list[CheckedClaim]:
         """The checked elements of all statements."""
-        return [one for statement in self.statements for one in statement.elements]
+        return [element for statement in self.statements for element in statement.elements]
 
     @property
     def results(self) -> Counter[str]:
         """The number of statements for each result: ``agrees``, ``differs``, ``not_judged``."""
-        return Counter(one.result for one in self.statements)
+        return Counter(statement.result for statement in self.statements)
 
     @property
     def legend(self) -> str:
@@ -92,9 +92,11 @@ class ManuscriptCheck:
 
     def _iterate_results(self) -> Iterator[tuple[str, str]]:
         """Yield every result with its fingerprint."""
-        for one in self.references:
-            yield one.fingerprint, one.status
-            yield from ((one.build_warning_fingerprint(kind), kind) for kind, _ in one.warnings)
+        for reference in self.references:
+            yield reference.fingerprint, reference.status
+            yield from (
+                (reference.build_warning_fingerprint(kind), kind) for kind, _ in reference.warnings
+            )
         yield from ((claim.fingerprint, claim.outcome) for claim in self.claims)
         yield from ((missing.fingerprint, "unlisted") for missing in self.unlisted)
 
@@ -117,7 +119,7 @@ class ManuscriptCheck:
             told.append(
                 f"{file} accepts findings that this check did not report: {', '.join(stale)}."
             )
-        stood_in = [one for one in self.references if one.silent]
+        stood_in = [reference for reference in self.references if reference.silent]
         if not stood_in:
             return told
         named = {site.name: site.addresses[0].about for site in SITES}
@@ -133,9 +135,9 @@ class ManuscriptCheck:
     def missing(self) -> list[str]:
         """The identifiers of cited papers without a full text on the shelf, for downloading."""
         return [
-            one.ids.key
-            for one in self.references
-            if one.ids and self.texts.get(one.reference.key) != "full_text"
+            reference.ids.key
+            for reference in self.references
+            if reference.ids and self.texts.get(reference.reference.key) != "full_text"
         ]
 
     def row(self) -> dict[str, Any]:
@@ -145,10 +147,12 @@ class ManuscriptCheck:
             "form": self.manuscript.form,
             "status": self.status,
             "counts": dict(self.outcomes),
-            "references": [_reference_to_row(one, self.texts) for one in self.references],
+            "references": [
+                _reference_to_row(reference, self.texts) for reference in self.references
+            ],
             "results": dict(self.results),
             "legend": self.legend,
-            "statements": [_statement_to_row(one) for one in self.statements],
+            "statements": [_statement_to_row(statement) for statement in self.statements],
             "unlisted": [
                 {"key": one.key, "place": _place_to_row(one.place), "fingerprint": one.fingerprint}
                 for one in self.unlisted
@@ -200,7 +204,9 @@ def check_manuscript(
         _select_references_to_check(manuscript), corpus.web, corpus.shelf, sources
     )
     texts = {
-        one.reference.key: text for one in references if (text := load_cited_text(one, corpus))
+        reference.reference.key: text
+        for reference in references
+        if (text := load_cited_text(reference, corpus))
     }
     known = index_references_by_key(manuscript.references)
     return ManuscriptCheck(
@@ -214,8 +220,12 @@ def check_manuscript(
 
 def _select_references_to_check(manuscript: Manuscript) -> list[ListedReference]:
     """Return the references to check: printed entries, and list entries that are cited."""
-    cited = {key for one in manuscript.blocks for mark in one.marks for key in mark.keys}
-    return [one for one in manuscript.references if one.words or one.key in cited or not cited]
+    cited = {key for block in manuscript.blocks for mark in block.marks for key in mark.keys}
+    return [
+        reference
+        for reference in manuscript.references
+        if reference.words or reference.key in cited or not cited
+    ]
 
 
 def load_cited_text(checked: CheckedReference, corpus: Corpus) -> CitedText | None:

@@ -210,8 +210,10 @@ _WORD = re.compile(
 def parse_compared_words(text: str) -> list[ComparedWord]:
     """Return the words of a text in order, with their values and negations."""
     numbers = find_quantities(text)
-    covered = {at for one in numbers for at in range(one.start, one.end)}
-    pieces: list[tuple[int, re.Match[str] | Quantity]] = [(one.start, one) for one in numbers]
+    covered = {at for number in numbers for at in range(number.start, number.end)}
+    pieces: list[tuple[int, re.Match[str] | Quantity]] = [
+        (number.start, number) for number in numbers
+    ]
     pieces += [
         (found.start(), found) for found in _WORD.finditer(text) if found.start() not in covered
     ]

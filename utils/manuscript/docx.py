@@ -129,7 +129,7 @@ def read_docx(data: bytes) -> tuple[list[ManuscriptBlock], list[ListedReference]
             named = [one for one in packed.infolist() if _PART_NAMES.fullmatch(one.filename)]
             read = ["word/document.xml", *(one.filename for one in named)]
             if sum(packed.getinfo(one).file_size for one in read) > _MAX_XML_BYTES:
-                raise BadRequest("The document is too long to be read.", "Split it.")
+                raise BadRequest("The document is too long.", "Split it into several files.")
             root, *others = (
                 part
                 for one in read
@@ -137,11 +137,11 @@ def read_docx(data: bytes) -> tuple[list[ManuscriptBlock], list[ListedReference]
             )
     except (KeyError, zipfile.BadZipFile, BadContent, OSError, NotImplementedError, RuntimeError):
         raise BadRequest(
-            "The file is not a DOCX file, or is damaged.", "Save it again as .docx."
+            "The file is not a DOCX file, or it is damaged.", "Save it as .docx again."
         ) from None
     reading = _DocxReader(
         dict(_iterate_notes(others)),
-        index_references_by_key(one for part in others for one in iterate_word_sources(part)),
+        index_references_by_key(source for part in others for source in iterate_word_sources(part)),
     )
     for paragraph in root.iter(f"{_W}p"):
         reading.add_paragraph(paragraph)
@@ -278,8 +278,8 @@ class _DocxReader:
             inner.add_paragraph(paragraph)
         for key, one in inner.references.items():
             self.references.setdefault(key, one)
-        self._behind += (replace(one, file=f"{kind} {self._noted}") for one in inner.blocks)
-        marks = (mark for one in inner.blocks for mark in one.marks)
+        self._behind += (replace(block, file=f"{kind} {self._noted}") for block in inner.blocks)
+        marks = (mark for block in inner.blocks for mark in block.marks)
         keys = tuple(key for mark in marks for key in mark.keys if key[0] != "#")
         if keys:
             start = len(self._text)
@@ -305,11 +305,11 @@ class _DocxReader:
             if "CSL_CITATION" in code
             else _list_endnote_field_references(code)
         )
-        for one in works:
-            self.references.setdefault(one.key, one)
+        for work in works:
+            self.references.setdefault(work.key, work)
         tags = find_source_tags(code)
         self.references |= {tag: self._sources[tag] for tag in tags if tag in self._sources}
-        keys = tags or tuple(one.key for one in works)
+        keys = tags or tuple(work.key for work in works)
         if keys and end > start:
             self._marks.append(CitationMark(start, end, keys))
 

@@ -58,14 +58,14 @@ def _split_comparison_sides(words: Sequence[ComparedWord]) -> tuple[set[str], se
         return None
     return (
         {
-            _format_key_and_value(one)
-            for one in words[max(0, at - _SIDE_WORDS) : at]
-            if can_name_group(one)
+            _format_key_and_value(word)
+            for word in words[max(0, at - _SIDE_WORDS) : at]
+            if can_name_group(word)
         },
         {
-            _format_key_and_value(one)
-            for one in words[at + 1 : at + 1 + _SIDE_WORDS]
-            if can_name_group(one)
+            _format_key_and_value(word)
+            for word in words[at + 1 : at + 1 + _SIDE_WORDS]
+            if can_name_group(word)
         },
     )
 

@@ -135,7 +135,9 @@ class _LatexReader:
             _NodeConverter(builder, self, file).add_nodes(nodes)
         except (RecursionError, LatexWalkerError):
             msg = f"{file or 'The document'} cannot be read as LaTeX."
-            raise BadRequest(msg, "Does it compile? Its groups may be unbalanced.") from None
+            raise BadRequest(
+                msg, "Check that it compiles and that its braces are balanced."
+            ) from None
         builder.finish_block()
         yield from builder.blocks
 
@@ -280,7 +282,7 @@ class _NodeConverter:
 
     def add_quotation(self, node: Any) -> None:
         """Add an inline quotation in quotation marks, with its citation."""
-        arguments = [one for one in _get_present_arguments(node) if one is not None]
+        arguments = [argument for argument in _get_present_arguments(node) if argument is not None]
         self.builder.append_text("“", node.pos, 1)
         if arguments:
             self.add_node(arguments[-1], ())
@@ -302,8 +304,12 @@ def _get_present_arguments(node: Any) -> list[Any]:
 
 def _get_braced_texts(node: Any) -> list[str]:
     """Return the text of the mandatory arguments."""
-    groups = (one for one in _get_present_arguments(node) if one.isNodeType(_import_group_class()))
-    return [_get_group_source(one) for one in groups if one.delimiters[0] == "{"]
+    groups = (
+        argument
+        for argument in _get_present_arguments(node)
+        if argument.isNodeType(_import_group_class())
+    )
+    return [_get_group_source(group) for group in groups if group.delimiters[0] == "{"]
 
 
 def _get_group_source(group: Any) -> str:

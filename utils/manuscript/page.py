@@ -48,15 +48,17 @@ def render_check_page(row: Mapping[str, Any]) -> str:
     accepted = row["accepted"]
     references = row["references"]
     elements = [
-        one for one in _list_elements_with_sentences(row) if one["fingerprint"] not in accepted
+        sentence
+        for sentence in _list_elements_with_sentences(row)
+        if sentence["fingerprint"] not in accepted
     ]
-    left = [one for one in references if one["fingerprint"] not in accepted]
-    pairs = [(one, w) for one in references for w in one["warnings"]]
+    left = [reference for reference in references if reference["fingerprint"] not in accepted]
+    pairs = [(reference, w) for reference in references for w in reference["warnings"]]
     warned = [(one, w) for one, w in pairs if w["fingerprint"] not in accepted]
     unlisted = [one for one in row["unlisted"] if one["fingerprint"] not in accepted]
-    faults = [one for one in elements if one["outcome"] in DIFFERING]
+    faults = [element for element in elements if element["outcome"] in DIFFERING]
     faulty = [one for one in left if one["status"] in _REFERENCE_FAULTS]
-    verified = [one for one in references if one["status"] == "verified"]
+    verified = [reference for reference in references if reference["status"] == "verified"]
     return render_template(
         "check.html",
         row=row,
@@ -73,8 +75,8 @@ def render_check_page(row: Mapping[str, Any]) -> str:
         unlisted=unlisted,
         open_references=[one for one in left if one["status"] in ("unsure", "could_not_tell")],
         faults=faults,
-        unread=[one for one in elements if one["outcome"] == "no_full_text"],
-        uncited=[one for one in elements if one["outcome"] == "uncited"],
+        unread=[element for element in elements if element["outcome"] == "no_full_text"],
+        uncited=[element for element in elements if element["outcome"] == "uncited"],
         statements={
             result: [one for one in row["statements"] if one["result"] == result]
             for result in ("not_judged", "agrees")

@@ -96,7 +96,7 @@ class CitedText:
 
     def __post_init__(self) -> None:
         self.passages = list(_iterate_passages(self.text))
-        counted = Counter(term for one in self.passages for term in one.terms)
+        counted = Counter(term for passage in self.passages for term in passage.terms)
         total = len(self.passages) + 1
         self._weights = {term: math.log(total / count) + 0.1 for term, count in counted.items()}
         self._rare = math.log(total) + 0.1
@@ -109,8 +109,8 @@ class CitedText:
         }
         whole = sum(wanted.values())
         if not whole:
-            return [(0.0, one) for one in self.passages]
-        own = [wanted.keys() & one.terms for one in self.passages]
+            return [(0.0, passage) for passage in self.passages]
+        own = [wanted.keys() & passage.terms for passage in self.passages]
         scored = []
         for at, one in enumerate(self.passages):
             beside = set().union(*own[max(0, at - 1) : at + 2]) - own[at]
@@ -145,6 +145,6 @@ def _iterate_block_passages(found: re.Match[str], heading: str) -> Iterator[Cite
     if _TABLE.match(found[0]):
         yield CitedPassage(found.start(), found.end(), plain, heading)
         return
-    for one in iterate_sentences(ManuscriptBlock(plain.replace("\n", " "))):
-        start, end = found.start() + one.start, found.start() + one.end
-        yield CitedPassage(start, end, one.text, heading)
+    for sentence in iterate_sentences(ManuscriptBlock(plain.replace("\n", " "))):
+        start, end = found.start() + sentence.start, found.start() + sentence.end
+        yield CitedPassage(start, end, sentence.text, heading)

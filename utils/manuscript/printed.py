@@ -108,7 +108,7 @@ def _mark_number_citations(
     blocks: Iterable[ManuscriptBlock], references: Sequence[ListedReference]
 ) -> Iterator[ManuscriptBlock]:
     """Yield the blocks with their numeric citations marked."""
-    known = {one.key for one in references}
+    known = {reference.key for reference in references}
     made = list(blocks)
     bracketed = any(_BRACKETED_NUMBERS.search(one.text) for one in made)
     raised = any(key[0] == "#" for one in made for mark in one.marks for key in mark.keys)
@@ -157,11 +157,14 @@ def _mark_name_citations(
 ) -> Iterator[ManuscriptBlock]:
     """Yield the blocks with their citations by author and year marked."""
     known: dict[tuple[str, str], list[str]] = {}
-    for one in references:
-        first, year = (fold_words(one.words) or [""])[0], _YEAR.search(_LINK.sub("", one.words))
-        for name in {first, *fold_words(one.words)[1:2]}:
+    for reference in references:
+        first, year = (
+            (fold_words(reference.words) or [""])[0],
+            _YEAR.search(_LINK.sub("", reference.words)),
+        )
+        for name in {first, *fold_words(reference.words)[1:2]}:
             for dated in {year[0], year[1]} if year else ():
-                known.setdefault((name, dated), []).append(one.key)
+                known.setdefault((name, dated), []).append(reference.key)
     for block in blocks:
         marks = {
             (found.start(), found.end()): keys

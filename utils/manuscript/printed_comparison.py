@@ -69,12 +69,12 @@ def find_title_in_entry(words: str, title: str) -> TitleSpan | None:
     found = list(_WORD.finditer(words))
     tokens = ["".join(split_title_words(one[0])) for one in found]
     matcher = SequenceMatcher(None, wanted, tokens, autojunk=False)
-    blocks = [one for one in matcher.get_matching_blocks() if one.size]
+    blocks = [block for block in matcher.get_matching_blocks() if block.size]
     if not wanted or not blocks:
         return None
     anchor = max(blocks, key=lambda one: one.size)
     offset, slack = anchor.b - anchor.a, 2 + len(wanted) // 4
-    near = [one for one in blocks if abs(one.b - one.a - offset) <= slack]
+    near = [block for block in blocks if abs(block.b - block.a - offset) <= slack]
     first, last = near[0], near[-1]
     begin = _find_sentence_start(words, found, first.b, first.a + slack)
     end = _find_sentence_end(
@@ -125,7 +125,7 @@ def is_entry_of_paper(words: str, paper: Paper) -> bool:
 
 def is_same_journal_place(words: str, paper: Paper) -> bool:
     """Return whether an entry without title has the record's first author, year and first page."""
-    first = next((one.family for one in paper.authors if one.family), "")
+    first = next((author.family for author in paper.authors if author.family), "")
     page = re.match(r"\w*\d+", paper.pages)
     wanted = [*fold_words(first), paper.year, *([page[0].casefold()] if page else [])]
     return bool(first and page) and set(wanted) <= set(fold_words(words))
@@ -187,7 +187,7 @@ def _is_misspelling_of(one: str, other: str) -> bool:
 
 def find_author_differences(before: str, authors: Sequence[Author]) -> Iterator[str]:
     """Yield the difference between the names before a title and the record's authors."""
-    real = [one for one in authors if one.family or one.collective]
+    real = [author for author in authors if author.family or author.collective]
     said = parse_printed_authors(before)
     if not said or not real or any(one.collective for one in (*said, *real)):
         return
@@ -245,8 +245,8 @@ def _is_name_misspelled(ours: Author, theirs: Author) -> bool:
     spellings = (f"{ours.given} {ours.family}", f"{ours.family} {ours.given}")
     wanted = " ".join(fold_words(f"{theirs.given} {theirs.family}"))
     likeness = max(
-        SequenceMatcher(None, " ".join(fold_words(one)), wanted, autojunk=False).ratio()
-        for one in spellings
+        SequenceMatcher(None, " ".join(fold_words(spelling)), wanted, autojunk=False).ratio()
+        for spelling in spellings
     )
     return bool(ours.given) and likeness >= _MISSPELLED_NAME_LIKENESS
 
@@ -255,7 +255,7 @@ def _are_given_names_alike(ours: Sequence[str], theirs: Sequence[str]) -> bool:
     """Return whether given names may belong to one person: equal, shortened, or initials."""
     if not ours or not theirs or "".join(ours) == "".join(theirs):
         return True
-    return any(_is_short_form(one, other) for one in ours for other in theirs)
+    return any(_is_short_form(name, other) for name in ours for other in theirs)
 
 
 def _is_short_form(one: str, other: str) -> bool:

@@ -251,7 +251,7 @@ def _normalize_unit(text: str | None) -> str:
         r"\s?/\s?|\s?\bper\s(?!cent)|\s(?=a day|daily|weekly|[a-z]{1,3}-)", (text or "").strip()
     )
     first, *others = (
-        _UNIT_SYNONYMS.get(one, _UNIT_SYNONYMS.get(one.lower(), one)) for one in parts
+        _UNIT_SYNONYMS.get(part, _UNIT_SYNONYMS.get(part.lower(), part)) for part in parts
     )
     return "/".join([first, *map(_normalize_denominator, others)])
 
@@ -332,7 +332,7 @@ def _are_signs_opposite(ours: Quantity, theirs: Quantity) -> bool:
 
 
 def _is_percent_unclear(ours: Quantity, theirs: Quantity) -> bool:
-    """Return whether one number is in percent and nothing marks the other as percent."""
+    """Return whether only one of two numbers is marked as percent."""
     bare = theirs if ours.unit == "%" else ours
     return {ours.unit, theirs.unit} == {"%", ""} and not bare.is_loose
 

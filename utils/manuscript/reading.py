@@ -84,7 +84,7 @@ def read_manuscript_text(text: str, references: str = "") -> Manuscript:
     if not text.strip():
         raise BadRequest("The manuscript is empty.", "Give its text, Markdown or LaTeX.")
     if len(text.split()) == 1 and Path(text.strip()).suffix.lower() in _SUFFIXES:
-        msg = f"{text.strip()} is the name of a file, not the text of a manuscript."
+        msg = f"{text.strip()} is the name of a file and not the text of a manuscript."
         raise BadRequest(msg, "Give the text itself, as Markdown or LaTeX.")
     listed = read_references(references.encode(), "references") if references.strip() else []
     if re.search(r"\\(?:documentclass|begin\{|[a-zA-Z]*cite[a-zA-Z]*\*?[\[{])", text):
@@ -96,7 +96,7 @@ def read_manuscript_text(text: str, references: str = "") -> Manuscript:
         return _build_manuscript("manuscript", "latex", blocks, listed, [])
     items = markdown.parse_yaml_metadata(text).get("references")
     if isinstance(items, list):
-        listed += [parse_csl_reference(one) for one in items if isinstance(one, dict)]
+        listed += [parse_csl_reference(item) for item in items if isinstance(item, dict)]
     return _build_manuscript(
         "manuscript", "markdown", markdown.parse_markdown_blocks(text), listed, []
     )
@@ -121,7 +121,7 @@ def _build_manuscript(
     if not references and form != "latex" and not _has_key_citations(blocks):
         blocks, references = split_off_printed_list(blocks)
     known = index_references_by_key(references)
-    cited = dict.fromkeys(key for one in blocks for mark in one.marks for key in mark.keys)
+    cited = dict.fromkeys(key for block in blocks for mark in block.marks for key in mark.keys)
     references += [
         ListedReference(key, ids, Paper(Ids()))
         for key, ids in _iterate_identifier_keys(cited, known)
@@ -133,7 +133,7 @@ def _build_manuscript(
 
 def _has_key_citations(blocks: Iterable[ManuscriptBlock]) -> bool:
     """Return whether a citation names a key instead of the number of a printed entry."""
-    return any(key[0] != "#" for one in blocks for mark in one.marks for key in mark.keys)
+    return any(key[0] != "#" for block in blocks for mark in block.marks for key in mark.keys)
 
 
 def _iterate_identifier_keys(
@@ -151,7 +151,7 @@ def _read_manuscript_bytes(path: Path) -> bytes:
         require_existing_file(path)  # refuses a pipe too, which may never end
         if path.stat().st_size > MAX_MANUSCRIPT_BYTES:
             msg = f"{path.name} has more than {MAX_MANUSCRIPT_BYTES:,} bytes."
-            raise BadRequest(msg, "Check it without its pictures.")
+            raise BadRequest(msg, "Remove the pictures and check it again.")
         return path.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
         raise build_unreadable_error(path, error) from None
@@ -165,7 +165,7 @@ def _detect_manuscript_format(data: bytes, path: Path) -> Form:
     if data[:4] == b"PK\x03\x04":
         return "docx"
     if b"\0" in data[:1000] and data[:2] not in {b"\xff\xfe", b"\xfe\xff"}:
-        raise BadRequest(f"{path.name} is not a manuscript that can be read.", _FORMS_HINT)
+        raise BadRequest(f"{path.name} is not in a readable format.", _FORMS_HINT)
     if suffix in _LATEX or b"\\documentclass" in data[:20_000]:
         return "latex"
     return "markdown" if suffix in _MARKDOWN else "text"
@@ -181,7 +181,7 @@ def _read_markdown_file(data: bytes, path: Path) -> _Read:
     references, warnings = _read_reference_files(path, [named] if isinstance(named, str) else named)
     items = told.get("references")
     if isinstance(items, list):
-        references += [parse_csl_reference(one) for one in items if isinstance(one, dict)]
+        references += [parse_csl_reference(item) for item in items if isinstance(item, dict)]
     return markdown.parse_markdown_blocks(text, path.name), references, warnings
 
 
@@ -243,7 +243,9 @@ def _read_pdf_file(data: bytes, path: Path) -> _Read:
     blocks = markdown.parse_markdown_blocks(reader.read_document(fetched).markdown)
     source = extract_source_words(fetched)
     find = SourcePassageFinder(source).find_places if source else lambda _: ()
-    made = [replace(one, at=(), lines=(), pages=_find_block_pages(one, find)) for one in blocks]
+    made = [
+        replace(block, at=(), lines=(), pages=_find_block_pages(block, find)) for block in blocks
+    ]
     lost = sum(not one.pages and one.kind == "prose" and " " in one.text[80:] for one in made)
     told = f"On which pages {lost} of {len(made)} paragraphs stand could not be told."
     return made, [], [told] if lost else []
@@ -285,13 +287,13 @@ def _read_reference_files(
     for name in names:
         file = path.parent / str(name)
         if not _is_inside_folder(file, home):
-            told = f"The list {name} is not in {home.name or home}, so it was not read."
-            warnings.append(f"{told} If it is yours, name it: --references {quote(str(file))}")
+            unread = f"The reference list {name} is outside {home.name or home} and was not read."
+            warnings.append(f"{unread} To use it, add: --references {quote(str(file))}")
             continue
         try:
             references += read_references(_read_manuscript_bytes(file), str(name))
         except PaperError as error:
-            warnings.append(f"The list {name} was not read. {error.message}")
+            warnings.append(f"The reference list {name} was not read. {error.message}")
     return references, warnings
 
 
@@ -328,7 +330,9 @@ def read_accepted_findings(manuscript: Path) -> dict[str, str]:
         return {}
     try:
         if file.stat().st_size > _MAX_ACCEPTED_BYTES:
-            raise BadRequest(f"{file.name} is too long.", "It has a line for each finding.")
+            raise BadRequest(
+                f"{file.name} is too long.", "Write one line for each accepted finding."
+            )
         return dict(_parse_accepted_findings(open_decoded_lines(file.read_bytes()), file.name))
     except OSError as error:
         raise build_unreadable_error(file, error) from None
@@ -341,5 +345,5 @@ def _parse_accepted_findings(lines: Iterable[str], name: str) -> Iterable[tuple[
         if found and found[0] != "#":
             if not reason.strip():
                 msg = f"{name}, line {at}: {found[:_FINGERPRINT_LENGTH]} has no reason."
-                raise BadRequest(msg, "Write behind the fingerprint why it is accepted.")
+                raise BadRequest(msg, "Write the reason for accepting it after the fingerprint.")
             yield found.lower(), reason.strip()

@@ -45,7 +45,7 @@ def read_references(data: bytes, name: str) -> list[ListedReference]:
     if name.lower().endswith(".bib") or any(map(BIBTEX_START.match, open_decoded_lines(data))):
         return list(_read_bibtex(data, name))
     msg = f"{name} is not a BibTeX, CSL-JSON, CSL-YAML or RIS file."
-    raise BadRequest(msg, "Export the references as one of these.")
+    raise BadRequest(msg, "Export the references in one of these formats.")
 
 
 def parse_csl_reference(
@@ -77,7 +77,7 @@ def _read_bibtex(data: bytes, name: str) -> Iterator[ListedReference]:
 def _read_csl(items: Any, name: str) -> Iterator[ListedReference]:
     items = items.get("references", items.get("items")) if isinstance(items, dict) else items
     if not isinstance(items, list):
-        raise BadRequest(f"{name} holds no list of references.", "Export it again as CSL-JSON.")
+        raise BadRequest(f"{name} has no list of references.", "Export it as CSL-JSON again.")
     for item in items:
         if isinstance(item, dict):
             yield parse_csl_reference(item, place=ManuscriptPlace(name))
@@ -101,7 +101,7 @@ def _parse_json_list(data: bytes, name: str) -> Any:
     try:
         return json.loads(data)
     except (ValueError, RecursionError):
-        raise BadRequest(f"{name} is JSON that cannot be read.", "Export it again.") from None
+        raise BadRequest(f"{name} is not valid JSON.", "Export it again.") from None
 
 
 def _parse_yaml_list(data: bytes, name: str) -> Any:
@@ -110,7 +110,7 @@ def _parse_yaml_list(data: bytes, name: str) -> Any:
     try:
         return yaml.safe_load(data)
     except (yaml.YAMLError, RecursionError, ValueError):
-        raise BadRequest(f"{name} is YAML that cannot be read.", "Export it again.") from None
+        raise BadRequest(f"{name} is not valid YAML.", "Export it again.") from None
 
 
 def index_references_by_key(references: Iterable[ListedReference]) -> dict[str, ListedReference]:

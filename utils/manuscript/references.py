@@ -113,14 +113,17 @@ def check_references(
     references: Sequence[ListedReference], web: Web, shelf: Shelf, sources: Sequence[Source]
 ) -> list[CheckedReference]:
     """Check references; return one result for each, in order."""
-    known, silent = _fetch_records([one.ids for one in references if one.ids], web, sources)
+    known, silent = _fetch_records(
+        [reference.ids for reference in references if reference.ids], web, sources
+    )
     checked = [
         replace(
-            _check_reference_with_ids(one, known[one.ids], shelf), silent=silent.get(one.ids, "")
+            _check_reference_with_ids(reference, known[reference.ids], shelf),
+            silent=silent.get(reference.ids, ""),
         )
-        if one.ids
+        if reference.ids
         else None
-        for one in references
+        for reference in references
     ]
     sought = [
         at
@@ -240,10 +243,14 @@ def _find_field_differences(reference: ListedReference, paper: Paper) -> Iterato
 
 def _find_author_differences(reference: ListedReference, paper: Paper) -> Iterator[str]:
     """Yield the difference between the entry's authors and the record's."""
-    real = [one for one in paper.authors if one.family or one.collective]
+    real = [author for author in paper.authors if author.family or author.collective]
     if not real:
         return
-    said = [one for one in reference.paper.authors if one.family.lower() not in ("others", "et al")]
+    said = [
+        author
+        for author in reference.paper.authors
+        if author.family.lower() not in ("others", "et al")
+    ]
     if not said:
         return
     if not _is_same_name(said[0], real[0]) and not said[0].collective:
@@ -312,7 +319,9 @@ def _resolve_by_words(
     try:
         return list(resolve_entries(entries, web, sources)) if entries else []
     except NotConfigured as missing:
-        return [Resolution(one.asked, "could_not_tell", message=missing.text) for one in entries]
+        return [
+            Resolution(entry.asked, "could_not_tell", message=missing.text) for entry in entries
+        ]
 
 
 def _format_query(reference: ListedReference) -> str:
@@ -406,7 +415,7 @@ def _add_published_version(
     paper = checked.paper
     if not paper or checked.status not in ("verified", "differs") or not is_only_preprint(paper):
         return checked
-    named = next((one for one in paper.notices if one.kind == "update"), None)
+    named = next((notice for notice in paper.notices if notice.kind == "update"), None)
     article = _format_notice(named) if named else _describe_published_version(paper, web, sources)
     if not article:
         return checked

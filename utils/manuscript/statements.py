@@ -87,7 +87,7 @@ class Statement:
     @property
     def result(self) -> Result:
         """The summary of all elements: that of the weakest."""
-        outcomes = {one.outcome for one in self.elements}
+        outcomes = {element.outcome for element in self.elements}
         if outcomes & DIFFERING:
             return "differs"
         return "agrees" if outcomes == {"same"} and not self.unread else "not_judged"
@@ -107,10 +107,14 @@ class Statement:
             "whole": WHOLE,
             "elements": [
                 {
-                    **{name: value for name, value in asdict(one).items() if name not in _SHARED},
-                    "fingerprint": one.fingerprint,
+                    **{
+                        name: value
+                        for name, value in asdict(element).items()
+                        if name not in _SHARED
+                    },
+                    "fingerprint": element.fingerprint,
                 }
-                for one in self.elements
+                for element in self.elements
             ],
         }
 

@@ -84,7 +84,7 @@ class MissingTextReason(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VerdictExplanation:
-    """How a verdict is reported: the error, the hint, the reason in reports, and a remedy.
+    """The report of a verdict: the error, the hint, the reason in reports, and a remedy.
 
     ``said`` and ``hint`` are the words of the error that rejects a text, ``reason`` appears in a
     harvest's report. ``by_hand`` is True if a person with a browser or a library can get the text,

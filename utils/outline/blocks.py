@@ -373,14 +373,16 @@ def build_anchors(text: str) -> tuple[Anchor, ...]:
     >>> [(one.name, one.section) for one in build_anchors("# T\n\n## Aims\n\nWe asked bees.\n")]
     [('p-4b463c25', 'Aims')]
     """
-    labels = {one.start: one.label for one in find_figures_and_tables(text, build_outline(text))}
+    labels = {
+        table.start: table.label for table in find_figures_and_tables(text, build_outline(text))
+    }
     seen: Counter[str] = Counter()
     return tuple(_iterate_block_anchors(text, labels, seen))
 
 
 def find_anchor(text: str, start: int, end: int) -> Anchor | None:
     """Return the anchor of the block with most of ``text[start:end]``; None without blocks."""
-    over = [one for one in build_anchors(text) if one.start < end and one.end > start]
+    over = [anchor for anchor in build_anchors(text) if anchor.start < end and anchor.end > start]
     return max(over, key=lambda one: min(end, one.end) - max(start, one.start), default=None)
 
 

@@ -153,8 +153,8 @@ class _TermCache(dict[str, str]):
     def __missing__(self, word: str) -> str:
         found = (
             part
-            for one in _split_compounds(word)
-            for some in _stem_compound_parts(one)
+            for compound in _split_compounds(word)
+            for some in _stem_compound_parts(compound)
             for part in some
         )
         terms = " ".join(found)

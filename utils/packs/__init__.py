@@ -92,7 +92,7 @@ class Pack(TabularResult):
         return dict(Counter(reference.row.reason for reference in self.missing).most_common())
 
     def to_table(self) -> Table:
-        """Return a row for each reference."""
+        """Return a table with a row for each reference."""
         rows = [reference.to_row() for reference in self.references]
         return Table(_CONTENTS_COLUMNS, [tuple(row[c] for c in _CONTENTS_COLUMNS) for row in rows])
 

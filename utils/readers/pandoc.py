@@ -268,7 +268,7 @@ class PandocRewriter:
         return [*self._build_labelled_caption(label, caption), {"t": "Table", "c": table}]
 
     def _expand_cell_spans(self, rows: list[Any], width: int) -> list[list[list[Node]]]:
-        """Return rows of *width* cells each; a cell over several rows is in the first."""
+        """Return rows of *width* cells each; text over several rows is in the first row."""
         made: list[list[list[Node]]] = []
         covered = [0] * width  # rows for which a cell above covers a column
         for _, cells in rows:

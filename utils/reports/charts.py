@@ -215,8 +215,8 @@ def build_timeline(times: Mapping[str, Sequence[float]]) -> Timeline | None:
     for at, state in ended:
         bins[min(int((at - first) / (last - first) * _BINS), _BINS - 1)][state] += 1
     sums, so_far = [Split()], Split()
-    for one in bins:
-        so_far += one
+    for period in bins:
+        so_far += period
         sums.append(so_far.copy())
     ticks = build_axis_ticks(len(ended), TIMELINE_HEIGHT)
     scale = TIMELINE_HEIGHT / ticks[-1].value
@@ -242,18 +242,18 @@ def build_timeline(times: Mapping[str, Sequence[float]]) -> Timeline | None:
 
 
 def _draw_area_path(floor: Sequence[int], roof: Sequence[int], scale: float) -> str:
-    def points(values: Sequence[int]) -> list[str]:
+    def format_points(values: Sequence[int]) -> list[str]:
         wide = TIMELINE_WIDTH / (len(values) - 1)
         return [f"{i * wide:.1f} {TIMELINE_HEIGHT - n * scale:.1f}" for i, n in enumerate(values)]
 
-    return "M" + "L".join([*points(roof), *reversed(points(floor))]) + "z"
+    return "M" + "L".join([*format_points(roof), *reversed(format_points(floor))]) + "z"
 
 
 def _build_time_labels(first: float, last: float) -> tuple[TimeLabel, ...]:
     days = last - first > 86400
     form = "%-d %b, %H:%M" if days else "%H:%M" if last - first > 600 else "%H:%M:%S"
 
-    def text(at: float) -> str:
+    def format_label(at: float) -> str:
         return datetime.fromtimestamp(at, UTC).strftime(form.replace("%-d", "%d")).lstrip("0")
 
     middle = (first + last) / 2
@@ -261,8 +261,8 @@ def _build_time_labels(first: float, last: float) -> tuple[TimeLabel, ...]:
         TimeLabel(
             0, datetime.fromtimestamp(first, UTC).strftime("%d %b, %H:%M UTC").lstrip("0"), ""
         ),
-        TimeLabel(50, text(middle), "middle"),
-        TimeLabel(100, text(last), "end"),
+        TimeLabel(50, format_label(middle), "middle"),
+        TimeLabel(100, format_label(last), "end"),
     )
 
 

@@ -73,10 +73,10 @@ def format_digest(news: Sequence[Any], silent: Sequence[str] = ()) -> str:
     lines = [_count_news(items)]
     for watch, its_items in _group_by_watch(items):
         lines += ["", watch]
-        for one in its_items:
-            lines += [f"  {one['label']}: {one['title']}", f"    {one['about']}"]
-            lines += [f"    {one['detail']}"] * bool(one["detail"])
-            lines += [f"    {one['links'][0].url}"] * bool(one["links"])
+        for item in its_items:
+            lines += [f"  {item['label']}: {item['title']}", f"    {item['about']}"]
+            lines += [f"    {item['detail']}"] * bool(item["detail"])
+            lines += [f"    {item['links'][0].url}"] * bool(item["links"])
     if silent:
         lines += ["", "Could not be asked:", *(f"  {why}" for why in silent)]
     return "\n".join(lines) + "\n"
@@ -105,14 +105,14 @@ def _count_news(items: Sequence[Item]) -> str:
 
 
 def _group_by_watch(items: Sequence[Item]) -> Iterator[tuple[str, list[Item]]]:
-    order = [*NEWS_LABELS, *(one["outcome"] for one in items)]
-    for watch in dict.fromkeys(one["watch"] for one in items):
-        news = [one for one in items if one["watch"] == watch]
+    order = [*NEWS_LABELS, *(item["outcome"] for item in items)]
+    for watch in dict.fromkeys(item["watch"] for item in items):
+        news = [item for item in items if item["watch"] == watch]
         yield watch, sorted(news, key=lambda one: order.index(one["outcome"]))
 
 
 def _render_news(template: str, items: Sequence[Item], silent: Sequence[str]) -> str:
-    newest = max((one["at"] for one in items), default=utc_now())
+    newest = max((item["at"] for item in items), default=utc_now())
     return render_template(
         template,
         headline=_count_news(items),

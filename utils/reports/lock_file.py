@@ -81,7 +81,7 @@ class CorpusLock:
 
 @dataclass(frozen=True, slots=True)
 class PaperDifference:
-    """A changed paper; ``before`` or ``after`` is None if the paper is on one side only."""
+    """A changed paper; ``before`` or ``after`` is missing for a paper on one side only."""
 
     before: LockedPaper | None
     after: LockedPaper | None
@@ -185,7 +185,7 @@ def open_lock_writer(folder: Path, job: Job) -> Iterator[Callable[[Harvested], N
         file.write(to_escaped_json(head)[:-1] + ', "papers": [')
         between, nameless = "\n", 0
 
-        def add(row: Harvested) -> None:
+        def add_row(row: Harvested) -> None:
             nonlocal between, nameless
             names = _select_valid_ids(row.paper.ids)
             if not names:
@@ -203,7 +203,7 @@ def open_lock_writer(folder: Path, job: Job) -> Iterator[Callable[[Harvested], N
             file.write(between + to_escaped_json({**names, **rest}))
             between = ",\n"
 
-        yield add
+        yield add_row
         file.write(f'\n], "without_identifier": {nameless}}}\n')
 
 

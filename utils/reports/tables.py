@@ -52,7 +52,7 @@ def open_papers_table(folder: Path) -> Iterator[AddPaper]:
     """Yield a function that adds a paper's row to ``papers.csv``."""
     with _open_csv_table(folder / PAPERS_FILE, COLUMNS) as write:
 
-        def add(row: Harvested) -> None:
+        def add_row(row: Harvested) -> None:
             write(
                 {
                     **_to_common_cells(row),
@@ -71,7 +71,7 @@ def open_papers_table(folder: Path) -> Iterator[AddPaper]:
                 }
             )
 
-        yield add
+        yield add_row
 
 
 @contextlib.contextmanager
@@ -79,11 +79,11 @@ def open_missing_table(folder: Path, library: ReadersLibrary) -> Iterator[AddPap
     """Yield a function that adds a paper without full text to ``not_retrieved.csv``."""
     with _open_csv_table(folder / NOT_RETRIEVED_FILE, MISSING_COLUMNS) as write:
 
-        def add(row: Harvested) -> None:
+        def add_row(row: Harvested) -> None:
             if row.state in ("abstract", "record", "failed"):
                 write(to_missing_cells(row, library))
 
-        yield add
+        yield add_row
 
 
 def to_missing_cells(row: Harvested, library: ReadersLibrary) -> dict[str, object]:
@@ -147,13 +147,13 @@ def open_loan_requests(folder: Path) -> Iterator[AddPaper]:
     path, written = folder / LOANS_FILE, 0
     with replace_text_file(path) as file:
 
-        def add(row: Harvested) -> None:
+        def add_row(row: Harvested) -> None:
             nonlocal written
             if is_fetchable(row):
                 file.write(format_loan_request(row))
                 written += 1
 
-        yield add
+        yield add_row
     if not written:
         with disk_errors(path, "delete"):
             path.unlink(missing_ok=True)

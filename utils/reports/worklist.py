@@ -124,7 +124,7 @@ class PublisherPapers:
     @property
     def open_count(self) -> int:
         """The number of papers that have not arrived yet."""
-        return sum(not one.arrived for one in self.papers)
+        return sum(not paper.arrived for paper in self.papers)
 
 
 def is_fetchable(row: Harvested) -> bool:
@@ -137,12 +137,12 @@ def open_worklist(folder: Path, job: Job, library: ReadersLibrary) -> Iterator[A
     """Yield a function that adds a paper to the worklist; the page is deleted if it stays empty."""
     papers: list[WorklistEntry] = []
 
-    def add(row: Harvested) -> None:
+    def add_row(row: Harvested) -> None:
         arrived = row.state == "full_text" and row.via == MANUAL_ROUTE
         if arrived or is_fetchable(row):
             papers.append(WorklistEntry.from_row(row, library, arrived=arrived))
 
-    yield add
+    yield add_row
     path = folder / WORKLIST_FILE
     if not papers:
         path.unlink(missing_ok=True)

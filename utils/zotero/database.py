@@ -68,7 +68,7 @@ class ZoteroDatabase:
                 raise BadRequest(msg, "Give the file zotero.sqlite of Zotero 5 or newer.") from None
 
     def list_collections(self) -> list[dict[str, Any]]:
-        """Return all collections."""
+        """Return all collections of the library."""
         return self._collections
 
     def list_top_items(self, collection: str = "") -> list[dict[str, Any]]:

@@ -79,7 +79,7 @@ class _FastSearch(_Searched):
         """Return all matches, as BeautifulSoup does."""
         if string is True and recursive and not (name or attrs or kwargs):
             return list(islice(iterate_texts(self), limit))
-        names = _get_searched_names(name)
+        names = _get_names_to_search(name)
         if names is None or string is not None:
             return super().find_all(name, attrs or {}, recursive, string, limit, **kwargs)
         found = (
@@ -98,7 +98,7 @@ class _FastSearch(_Searched):
 
     def find_parent(self, name: Any = None, attrs: Any = None, **kwargs: Any) -> Any:
         """Return the nearest ancestor that matches, as BeautifulSoup does."""
-        names = _get_searched_names(name)
+        names = _get_names_to_search(name)
         if names is None or attrs or kwargs:
             return super().find_parent(name, attrs, **kwargs)
         tag = self.parent
@@ -124,7 +124,7 @@ class _FastSearch(_Searched):
         )
 
 
-def _get_searched_names(asked: Any) -> Collection[str] | None:
+def _get_names_to_search(asked: Any) -> Collection[str] | None:
     """Return the names to search for: empty for any name, None if BeautifulSoup must search."""
     if isinstance(asked, str):
         return (asked,)

@@ -228,7 +228,7 @@ def _add_full_stop(sentence: str) -> str:
 
 
 def _format_names(el: Element, walk: MarkdownWalk) -> str:
-    """Return the names of a group, with commas where the source has none."""
+    """Return the names of a group, separated by commas even if the source has none."""
     people = list_children(el)
     if has_own_text(el, people):
         return tidy_markdown_line(walk.format_content(el))

@@ -165,7 +165,7 @@ def compute_layout(flow: PrismaFlow) -> DrawingLayout:
         notes[-1].y + _MARGIN,
         tuple(boxes),
         tuple(_place_bars(flow, lefts, spans)),
-        tuple(_place_arrows({one.box.name: one for one in boxes})),
+        tuple(_place_arrows({box.box.name: box for box in boxes})),
         notes,
     )
 

@@ -52,7 +52,7 @@ def render_pptx(flow: PrismaFlow, title: str = "") -> bytes:
     slide = made.slides.add_slide(made.slide_layouts[6])  # the blank layout
     for bar in drawing.bars:
         _add_bar(slide, bar)
-    shapes = {one.box.name: _add_box(slide, one) for one in drawing.boxes}
+    shapes = {box.box.name: _add_box(slide, box) for box in drawing.boxes}
     for arrow in drawing.arrows:
         _add_arrow(slide, arrow, shapes)
     _add_notes(slide, flow, drawing.boxes, drawing.notes[0].y, drawing.width)
