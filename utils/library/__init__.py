@@ -1,4 +1,4 @@
-"""The one object a notebook, a shell or an assistant needs.
+"""The `Library`: one object through which notebooks, the shell and MCP use Papershelf.
 
 A `Library` has the verbs that nearly everybody needs; the others stand in its namespaces, such as
 ``library.harvests``, each in a module of its own. Everything below them is imported when it is
@@ -88,7 +88,7 @@ _FORMER = {
 
 @reject_wrong_options(OPTION_TYPES)
 class Library:
-    """A shelf of papers, the web it is filled from, and the verbs to do so.
+    """A shelf of papers, with methods to search, download, read and cite papers.
 
     Safe to share between threads: they share its rate limits, catalogue and connections, and a
     paper that two of them ask for at once is fetched once. One thread at a time works on a harvest;
@@ -140,7 +140,7 @@ class Library:
         self.close()
 
     def close(self) -> None:
-        """Close the files of the shelf; the library opens them again when it is used."""
+        """Close the files of the shelf; later calls open them again."""
         if "shelf" in vars(self):
             self.shelf.close()
 
@@ -173,7 +173,7 @@ class Library:
 
     @shared_property
     def shelf(self) -> Shelf:
-        """The papers folder."""
+        """The folder of papers."""
         from ..shelf import Shelf
 
         _check_shelf(self.settings.papers_dir)
@@ -187,14 +187,14 @@ class Library:
 
     @shared_property
     def corpus(self) -> Corpus:
-        """PubMed's records of whole fields, kept up to date, and passages that can be quoted."""
+        """The stored PubMed records of whole queries, and passages that can be quoted."""
         from ..corpus import Corpus
 
         return Corpus(self.settings, self.web, self.shelf)
 
     @shared_property
     def mirror(self) -> Mirror:
-        """All of PubMed on your own disk, kept up to date from NLM's files."""
+        """The local copies of PubMed and PMC, updated from NLM's files."""
         from ..mirror import Mirror
 
         return Mirror(self.settings, self.web.rates)
@@ -215,7 +215,7 @@ class Library:
 
     @shared_property
     def datasets(self) -> Datasets:
-        """Results of Entrez as tables that can be queried in SQL."""
+        """Results of Entrez stored as tables that can be queried in SQL."""
         from ..entrez.datasets import Datasets
 
         folder = self.settings.papers_dir
@@ -230,7 +230,7 @@ class Library:
 
     @shared_property
     def ladder(self) -> Ladder:
-        """The sources in the order in which a download asks them."""
+        """The sources in the order in which a download tries them."""
         from ..download.ladder import Ladder
         from ..sources import SOURCES
 
@@ -297,7 +297,7 @@ class Library:
         force: bool = False,
         output_path: str = "",
     ) -> Download:
-        """Put one paper on the shelf; see `..download.download.download`.
+        """Save one paper's text on the shelf; see `..download.download.download`.
 
         ``output_path`` is the place of an additional copy inside the shelf.
         """
@@ -317,7 +317,7 @@ class Library:
     def download_many(
         self, papers: Iterable[str | int | Ids], *, prefer_pmc: bool = True, force: bool = False
     ) -> Downloads:
-        """Put many papers on the shelf; see `..download.download.download_many`.
+        """Save many papers' texts on the shelf; see `..download.download.download_many`.
 
         What is not an identifier comes first, with the error that names it, under empty `Ids`.
         Iterating over the result does the work, and so does its ``to_dataframe()``.
@@ -377,7 +377,7 @@ class Library:
         return find_or_take_from_mirror(self, paper, partial(stretch, references=references))
 
     def find(self, paper: str | int | Ids) -> StoredPaper:
-        """Return the paper on the shelf with this identifier or file name; no source is asked.
+        """Return the paper on the shelf with this identifier or file name. Sends no request.
 
         What only a mirror of PMC has is taken from there onto the shelf.
         """
@@ -394,7 +394,7 @@ class Library:
         max_results: int = 20,
         **filters: Unpack[ListingOptions],
     ) -> tuple[int, ResultList[StoredPaper]]:
-        """Return how many papers fit, and a page of them; see `..shelf.Shelf.list_papers`.
+        """Return the number of matching papers, and a page of them.
 
         ``job_id`` names a harvest: only its papers. The filters are those of
         `..shelf.listing.ListingOptions`: ``text``, ``kind``, ``min_date``, ``has_pdf`` and others.
@@ -493,7 +493,7 @@ class Library:
         record: str | Path | Mapping[str, Any] | None = None,
         pairs: str | Path = "",
     ) -> Iterator[Verification | PaperError]:
-        """Judge files that are not on the shelf, offline; see `..curation.verification`.
+        """Judge files outside the shelf, offline; see `..curation.verification`.
 
         Parameters
         ----------

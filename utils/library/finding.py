@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 def find_or_take_from_mirror(
     library: Library, paper: str | int | Ids, look: Callable[..., Result]
 ) -> Result:
-    """Look for a paper on the shelf; where it is missing, take it from a mirror of PMC.
+    """Find a paper on the shelf; if it is missing, copy its text from a mirror of PMC.
 
     That needs no request. A text that the mirror cannot give leaves everything as it was.
 
@@ -47,7 +47,7 @@ def find_or_take_from_mirror(
 
 
 def _take_from_mirror(library: Library, paper: str) -> bool:
-    """Take a paper from a mirror of PMC; return whether a mirror has it."""
+    """Copy a paper's text from a mirror of PMC; return whether a mirror has the text."""
     with suppress(PaperError):
         ids = Ids.parse(paper)
         if library.ladder.find_local([ids]):

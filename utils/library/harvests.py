@@ -1,4 +1,4 @@
-"""Harvests of a library: jobs that bring many papers, and what they would take."""
+"""Harvests of a library: jobs that download many papers, and plans of such jobs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Harvests(Namespace):
-    """Harvests: jobs that fetch many papers, and their plans."""
+    """The harvests of a shelf: jobs that download many papers, and plans of such jobs."""
 
     def __call__(self) -> ResultList[Job]:
         """Return `all`, as the version before did."""
@@ -50,7 +50,7 @@ class Harvests(Namespace):
         sources: Sequence[str] = (),
         max_papers: int = 0,
     ) -> Plan:
-        """Return what a harvest would take, before anything is fetched; see `..harvest.plan`."""
+        """Return the requests, time and space that a harvest would need; see `..harvest.plan`."""
         from ..harvest import plan as harvest_plan
         from ..harvest.searches import plan_searches
         from ..lists.pasted import merge_duplicate_entries
@@ -67,20 +67,20 @@ class Harvests(Namespace):
         return harvest_plan.plan_searches(wanted, lists, self._library.ladder, most=max_papers)
 
     def from_lock(self, lock: CorpusLock) -> Harvest:
-        """Return the harvest that brings the papers of a lock; compare them with `differences`."""
+        """Return the harvest of the papers in a lock file; see `differences`."""
         from ..harvest.corpus_lock import open_lock_job
         from ..harvest.jobs import Harvest
 
         return Harvest(open_lock_job(lock, self._library.ladder), self._library.ladder)
 
     def differences(self, lock: CorpusLock, harvest: Harvest) -> CorpusComparison:
-        """Return what differs from the lock; see `..harvest.corpus_lock.compare_with_lock`."""
+        """Return the differences between a lock file and a harvest; see `..harvest.corpus_lock`."""
         from ..harvest.corpus_lock import compare_with_lock
 
         return compare_with_lock(lock, harvest)
 
     def from_mirror(self, mirror: Mirror | None = None) -> Harvest:
-        """Return the harvest that puts a mirror's choice of PMC's articles onto the shelf, offline.
+        """Return the harvest that saves a mirror's selected PMC articles on the shelf, offline.
 
         Going through it asks no site: the mirror is the ladder's only rung. What failed before is
         looked for again.
@@ -110,7 +110,7 @@ class Harvests(Namespace):
         return harvest(pmcids, "", "", ladder, title=choice.title, retry="failed")
 
     def pdfs(self, plan: Plan) -> PdfLoad:
-        """Return requests and space of the PDFs of a plan; see `..harvest.plan.estimate_pdfs`."""
+        """Return the requests and the disk space that the PDFs of a plan need."""
         from ..harvest.plan import estimate_pdfs
 
         return estimate_pdfs(plan)
@@ -123,7 +123,7 @@ class Harvests(Namespace):
         *,
         query: Sequence[Query] = (),
     ) -> MediaSpace:
-        """Return the space that objects of a plan's papers take; see `..harvest.plan`."""
+        """Return the disk space that figures and files of a plan's papers need."""
         from ..harvest.plan import estimate_media_space
 
         return estimate_media_space(plan.in_pmc, kinds, list(papers), query, self._library.ladder)

@@ -1,4 +1,4 @@
-"""What keeps the shelf in order."""
+"""Methods of a library that maintain the shelf."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FIRST_RECHECK_S, _RECHECK_INTERVAL_S = 600.0, 12 * 3600.0
 
 
 class Upkeep(Namespace):
-    """File new papers, judge texts again, and renew them."""
+    """Methods that file new papers, judge stored texts again, and renew the texts."""
 
     def put_in_inbox(self, name: str, body: bytes) -> Path:
         """Write a paper's file into the folder ``inbox/``, for `take_in`."""
@@ -68,7 +68,7 @@ class Upkeep(Namespace):
         again: bool = False,
         by: HeldBy = "copy",
     ) -> FolderAdoption:
-        """Take the PDF files of a folder onto the shelf; iterating over the result does the work.
+        """Add the PDF files of a folder to the shelf; iterating over the result does the work.
 
         *by* is ``copy``, ``link`` or ``place`` (the files stay where they are). With *paper*,
         *folder* is one file, which is that paper. See
@@ -91,7 +91,7 @@ class Upkeep(Namespace):
         )
 
     def audit(self, papers: Iterable[str | int | Ids] = (), *, fix: bool = False) -> Audit:
-        """Judge the shelf again; iterating over it does the work. See `..curation.audit`."""
+        """Return an audit of the shelf; iterating over the audit judges the texts again."""
         from ..curation.audit import audit_texts
 
         return audit_texts(self._library.ladder, list(papers), fix=fix)
@@ -103,7 +103,7 @@ class Upkeep(Namespace):
         return record_manual_verdict(self._library.ladder, paper, decided, because)
 
     def undo_keep(self, paper: str | int | Ids) -> StoredPaper:
-        """Let the judges decide about a text again; see `..curation.audit.undo_manual_verdict`."""
+        """Remove your own verdict on a text, so that the judges decide again."""
         from ..curation.audit import undo_manual_verdict
 
         return undo_manual_verdict(self._library.ladder, paper)
@@ -117,13 +117,13 @@ class Upkeep(Namespace):
         return annotate_paper(self._library.shelf, paper, tags=tags, note=note)
 
     def recheck(self, *, crossref: bool = True) -> Iterator[Change]:
-        """Ask again about every paper of the shelf; see `..curation.recheck.recheck_papers`."""
+        """Look up every paper of the shelf again; see `..curation.recheck.recheck_papers`."""
         from ..curation.recheck import recheck_papers
 
         return recheck_papers(self._library.shelf, self._library.web, crossref=crossref)
 
     def recheck_texts(self, *, limit: int = 0, due: bool = False) -> Iterator[Change]:
-        """Fetch full texts that appeared since; see `..curation.text_recheck.recheck_texts`.
+        """Fetch full texts that became available later; see `..curation.text_recheck`.
 
         With *due*, only of papers that are due today; see `..curation.daily_recheck`.
         """
@@ -154,17 +154,17 @@ class Upkeep(Namespace):
         return stopped
 
     def rebuild(self) -> RebuildReport:
-        """Make the catalogue and ``index.csv`` again from the files alone."""
+        """Rebuild the catalogue and ``index.csv`` from the files."""
         return self._library.shelf.rebuild_catalogue()
 
     def reextract(self, *, everything: bool = False) -> Iterator[RereadText]:
-        """Read the kept bytes again with today's readers; see `..curation.audit.reread_texts`."""
+        """Read the kept downloads again with the current readers; see `..curation.audit`."""
         from ..curation.audit import reread_texts
 
         return reread_texts(self._library.shelf, everything=everything)
 
     def convert(self, form: Form, *, dry_run: bool = False) -> Iterator[FormChange]:
-        """Change the form of all texts; iterating does the work. See `..curation.conversion`."""
+        """Convert texts to files or notes; iterating does the work. See `..curation.conversion`."""
         from ..curation.conversion import convert_texts
 
         return convert_texts(self._library.ladder, form, dry_run=dry_run)

@@ -1,4 +1,4 @@
-"""What the parts of a library have in common."""
+"""The common parts of a library's namespaces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records and references of papers."""
+"""Methods of a library for records and references."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class References(Namespace):
-    """Records of papers, and references made of them."""
+    """Records of papers, and references formatted from them."""
 
     def records(self, papers: Iterable[str | int | Ids]) -> list[tuple[Ids, Paper | PaperError]]:
-        """Return each paper's record, or why there is none; see `..download.records.fetch_records`.
+        """Return each paper's record or error; see `..download.records.fetch_records`.
 
         What is no identifier stands in its place, with the error that names it.
         """
@@ -39,7 +39,7 @@ class References(Namespace):
     def records_to_cite(
         self, papers: Iterable[str | int | Ids]
     ) -> list[tuple[Ids, Paper | PaperError]]:
-        """Return the same; for a named version of an arXiv paper, the record of that version."""
+        """Return the same as `records`, but for an arXiv version, that version's record."""
         asked = list(papers)
         known = zip(asked, self.records(asked), strict=True)
         return [(ids, self._match_version(paper, record)) for paper, (ids, record) in known]
@@ -73,7 +73,7 @@ class References(Namespace):
 
     @accept_former_options(anew="again")
     def resolve(self, papers: RequestedPapers, *, again: bool = False) -> Iterator[Resolution]:
-        """Find the papers of a list that name no identifier; see `..search.resolve`.
+        """Find the papers of entries that have no identifier; see `..search.resolve`.
 
         ``entries_in`` of `..lists.references` reads the list.
         """

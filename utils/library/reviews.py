@@ -1,4 +1,4 @@
-"""Systematic reviews of a library."""
+"""Methods of a library for systematic reviews."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Reviews(Namespace):
         return self.all()
 
     def create(self, name: str) -> Review:
-        """Make a review: a folder with a protocol to fill in; see `..review`."""
+        """Create a review: a folder with a protocol to fill in; see `..review`."""
         from ..review import create_review
 
         return create_review(name, self._library.ladder)
@@ -84,7 +84,7 @@ class Reviews(Namespace):
         rounds: int = 1,
         per_round: int = 50,
     ) -> Snowball:
-        """Find what papers cite, and who cites them; see `..review.snowball`."""
+        """Find the papers that the given papers cite, and the papers that cite them."""
         from ..review.snowball import search_citations
         from ..sources import SOURCES
 

@@ -1,4 +1,4 @@
-"""What PubMed, arXiv and Semantic Scholar are asked; nothing is put on the shelf."""
+"""Methods of a library that query PubMed, arXiv and Semantic Scholar; nothing is saved."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 class PubMed(Namespace):
-    """Records, relations and vocabulary of PubMed."""
+    """PubMed's records, related papers and vocabulary; nothing is saved on the shelf."""
 
     def search_articles(
         self, query: str, *, summaries: int = 0, **options: Unpack[QueryOptions]
     ) -> ArticleSearch:
-        """Find PMIDs by the hundred, and the first papers in brief."""
+        """Return PMIDs that a query finds, and summaries of the first papers."""
         from ..search.pubmed.search import search_articles
         from ..sources import Query
 
@@ -63,7 +63,7 @@ class PubMed(Namespace):
     def related(
         self, pmid: str | int, kind: Relationship, max_results: int = 5, *, start: int = 0
     ) -> RelatedPapers:
-        """Find similar, citing and cited papers."""
+        """Return similar, citing or cited papers."""
         from ..search.pubmed.details import parse_pmid
         from ..search.pubmed.relationships import find_related_papers
 
@@ -74,7 +74,7 @@ class PubMed(Namespace):
     def article_text(
         self, paper: str, *, section: str = "", start: int = 0, max_chars: int = 8000
     ) -> ArticleText:
-        """Read part of an open article without keeping it; see `..entrez.article_text`."""
+        """Return part of an open article without saving it; see `..entrez.article_text`."""
         from ..entrez.article_text import read_article_text
 
         return read_article_text(
@@ -83,7 +83,7 @@ class PubMed(Namespace):
 
     @accept_former_options(ids="papers")
     def convert_ids(self, papers: Iterable[str | int]) -> list[Converted]:
-        """Return the other identifiers of papers; see `..download.records.convert`."""
+        """Return the PMID, PMCID and DOI of papers; see `..download.records.convert`."""
         from ..download.records import convert
         from ..sources import SOURCES
 
@@ -96,7 +96,7 @@ class PubMed(Namespace):
         return match_citations(list(citations), self._library.web)
 
     def check_spelling(self, query: str) -> QuerySpelling:
-        """Return how PubMed would spell a query; see `..search.pubmed.vocabulary`."""
+        """Return PubMed's spelling of a query; see `..search.pubmed.vocabulary`."""
         from ..search.pubmed.vocabulary import check_spelling
 
         return check_spelling(query, self._library.web)
@@ -110,7 +110,7 @@ class PubMed(Namespace):
 
 
 class ArXiv(Namespace):
-    """Preprints on arXiv."""
+    """arXiv's search and records."""
 
     @accept_former_options(start_year="min_date", end_year="max_date")
     def search(  # noqa: PLR0913  # its filters
@@ -142,14 +142,14 @@ class ArXiv(Namespace):
         )
 
     def paper(self, arxiv_id: str) -> Paper:
-        """Return a preprint in the version named; see `..search.site_search`."""
+        """Return arXiv's record of a preprint, in the version that the identifier names."""
         from ..search.site_search import fetch_arxiv_paper
 
         return fetch_arxiv_paper(arxiv_id, self._library.web)
 
 
 class SemanticScholar(Namespace):
-    """Papers and citations on Semantic Scholar."""
+    """Semantic Scholar's search, records and citations."""
 
     @accept_former_options(start_year="min_date", end_year="max_date")
     def search(  # noqa: PLR0913  # its filters

@@ -1,4 +1,4 @@
-"""Other ways to read what is on the shelf."""
+"""Methods of a library that read texts on the shelf."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Texts(Namespace):
         budget: int = 60_000,
         excess: Callable[[list[Excerpt]], int] | None = None,
     ) -> list[Excerpt]:
-        """Return what is worth reading of papers; see `..curation.excerpts.select_excerpts`."""
+        """Return the most useful excerpts of papers; see `..curation.excerpts`."""
         from ..curation.excerpts import select_excerpts
 
         stored = [self._library.find(paper) for paper in papers]
@@ -54,18 +54,18 @@ class Texts(Namespace):
         return find_or_take_from_mirror(self._library, paper, list_sections)
 
     def places(self, paper: str) -> TextPlaces:
-        """Return the place of each paragraph; see `..curation.places.locate_blocks`."""
+        """Return each paragraph with its place in the original; see `..curation.places`."""
         from ..curation.places import locate_blocks
 
         return find_or_take_from_mirror(self._library, paper, locate_blocks)
 
     def keep_original(self, paper: str) -> Path | None:
-        """Put the PDF that a text was read from next to it; None if it was read from a page."""
+        """Copy the PDF that a text was read from next to the text; None without a PDF."""
         pdf = self._library.shelf.store_source_pdf(self._library.find(paper))
         return pdf.path if pdf else None
 
     def locate(self, paper: str, what: Openable | Literal[""] = "") -> str:
-        """Return the path or address to open; see `..curation.opening.find_path_or_address`."""
+        """Return the path or address at which a paper can be opened; see `..curation.opening`."""
         from ..curation.opening import find_path_or_address
 
         return find_path_or_address(paper, self._library.shelf, what)
@@ -73,7 +73,7 @@ class Texts(Namespace):
     def fetch_pdfs(
         self, papers: Iterable[str | StoredPaper] = (), *, job_id: str = ""
     ) -> Iterator[PdfOutcome]:
-        """Put the PDF of each full text next to it; see `..download.pdfs.fetch_pdfs`.
+        """Download the PDF of each full text next to it; see `..download.pdfs.fetch_pdfs`.
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class Texts(Namespace):
         fetch: bool = True,
         max_bytes: int = 500_000_000,
     ) -> Iterator[PaperObjects | tuple[StoredPaper, PaperError]]:
-        """Fetch the objects of all full texts of a harvest, or of the shelf; see `..media`."""
+        """Collect figures, tables and files of a harvest's texts, or of all texts on the shelf."""
         from ..media import collect_objects_of_papers
 
         return collect_objects_of_papers(
@@ -137,7 +137,7 @@ class Texts(Namespace):
 
     @accept_former_options(year_from="min_date", year_to="max_date")
     def emptied_by(self, *, job_id: str = "", **filters: Unpack[ListingOptions]) -> list[str]:
-        """Return the filters of `list_papers` that fit no paper."""
+        """Return the filters of `list_papers` that match no paper."""
         from ..curation.listing import explain_empty_listing
 
         among = collect_names(self._library, job_id) if job_id else None

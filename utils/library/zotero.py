@@ -1,4 +1,4 @@
-"""Zotero libraries of a library."""
+"""Methods of a library for reading from and writing to Zotero."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Zotero(Namespace):
         dry_run: bool = True,
         undo: bool = False,
     ) -> Push:
-        """Add papers to a Zotero library, or undo the last push; see `..zotero.push`.
+        """Add papers to a Zotero library, or undo the last push; see `..zotero`.
 
         Parameters
         ----------
