@@ -19,7 +19,7 @@ from utils.entrez.article_text import read_article_text
 from utils.entrez.datasets import Datasets
 from utils.entrez.datasets.sql_query import run_query
 from utils.errors import BadRequest, PaperError
-from utils.harvest.jobs import harvest
+from utils.harvest.jobs import open_harvest
 from utils.library.services import ArXiv, PubMed, SemanticScholar
 from utils.mirror import Mirror
 from utils.mirror.plan import plan_pubmed
@@ -32,7 +32,7 @@ from utils.sources import Query, QueryOptions
 
 ROOT = Path(__file__).resolve().parent.parent
 DOORS = [
-    (Library.harvest, harvest),
+    (Library.harvest, open_harvest),
     (Library.search_papers, search_papers),
     (ArXiv.search, search_arxiv),
     (SemanticScholar.search, search_semantic_scholar),
@@ -61,7 +61,9 @@ def test_a_door_takes_the_options_of_its_verb_with_their_defaults(door, verb):
     offered = options(door)
     # A harvest's query and job are named at the door, and come in order behind it; the shelf knows
     # no harvests, and is told the names of one's papers.
-    placed = {harvest: {"query", "job_id"}, Shelf.list_papers: {"job_id", "among"}}.get(verb, set())
+    placed = {open_harvest: {"query", "job_id"}, Shelf.list_papers: {"job_id", "among"}}.get(
+        verb, set()
+    )
     # A door names its `sources`; its verb has all of them in order before, and some `among` them.
     verb_options = {
         {"among": "sources"}.get(n, n) if verb is search_papers else n: one

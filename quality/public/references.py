@@ -246,7 +246,7 @@ def check_citations(citations: Sequence[str], index: RecordIndex) -> list[Checke
         web, shelf = Web(settings, ()), Shelf(Path(folder))
         with (
             patch("utils.search.resolve.STEPS", (ask_index,)),
-            patch("utils.manuscript.references.look_up", look_up),
+            patch("utils.manuscript.references.look_up_records", look_up),
             patch("utils.manuscript.references.find_by_title", ask_index),
             patch("utils.manuscript.references.find_at_crossref", ask_index),
         ):

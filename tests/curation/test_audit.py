@@ -19,7 +19,7 @@ from utils import readers as formats
 from utils.cli import main
 from utils.cli.upkeep import _format_changes
 from utils.curation.audit import Audit, AuditResult, audit_texts
-from utils.download.climb import DownloadRequest, find_servable
+from utils.download.climb import DownloadRequest, find_servable_text
 from utils.errors import BadContent, BadRequest, StoreFailed
 from utils.judges import check
 from utils.model.identifiers import Ids
@@ -86,7 +86,7 @@ def test_an_old_folders_non_papers_are_listed_as_what_they_are(library, folder):
 def servable(library, doi):
     """What the shelf serves of a paper while no site can be asked."""
     climb = library.ladder.start_climb(DownloadRequest(Ids(doi=doi), offline=True))
-    return find_servable(climb, library.ladder.rungs, library.settings)
+    return find_servable_text(climb, library.ladder.rungs, library.settings)
 
 
 def test_a_non_paper_met_by_its_name_alone_is_not_served(library, folder):

@@ -16,7 +16,7 @@ from utils.download.climb import (
     Serve,
     Settle,
     Wait,
-    next_action,
+    choose_next_action,
 )
 from utils.errors import NotFound, Unreachable
 from utils.model.identifiers import Ids
@@ -53,7 +53,7 @@ def looked_up(*texts: StoredPaper, **known: Any) -> Climb:
 
 
 def decide(of: Climb, away: Sequence[str] = ()) -> Any:
-    return next_action(of, RUNGS, SETTINGS, lambda rung: rung.via in away)
+    return choose_next_action(of, RUNGS, SETTINGS, lambda rung: rung.via in away)
 
 
 def test_a_text_on_the_shelf_is_served_and_anything_else_is_looked_up() -> None:
@@ -96,9 +96,9 @@ def test_rungs_are_asked_in_order_and_those_in_no_question_are_noted_with_the_re
     asked = decide(without)
     assert asked.rung == SITE
     assert [(a.source, a.outcome) for a in asked.notes] == [("pmc_cloud", "skipped")]
-    without.note([*asked.notes, Attempt("unpaywall", "not_offered")])
+    without.record_attempts([*asked.notes, Attempt("unpaywall", "not_offered")])
     assert decide(without) == Ask(LAST, [], [])
-    without.note([Attempt("publisher", "paywall")])
+    without.record_attempts([Attempt("publisher", "paywall")])
     assert decide(without) == Settle([])
 
 
@@ -110,7 +110,7 @@ def test_a_recent_answer_stands_for_the_question() -> None:
 def test_rungs_that_are_away_come_last_and_are_waited_for_at_the_end() -> None:
     of = looked_up()
     assert decide(of, ["pmc_cloud"]) == Ask(SITE, [], [PMC])
-    of.note([Attempt("unpaywall", "not_offered")])
+    of.record_attempts([Attempt("unpaywall", "not_offered")])
     assert decide(of, ["pmc_cloud", "publisher"]) == Wait([], [PMC, LAST])
     assert decide(of) == Ask(PMC, [], [])
 
@@ -118,10 +118,10 @@ def test_rungs_that_are_away_come_last_and_are_waited_for_at_the_end() -> None:
 def test_a_rung_that_only_has_what_is_here_is_not_asked() -> None:
     preprints = rung("arxiv", "arXiv", version="preprint")
     of = looked_up(stored(version="preprint"), state="climbing")
-    action = next_action(of, [preprints], SETTINGS, lambda _: False)
+    action = choose_next_action(of, [preprints], SETTINGS, lambda _: False)
     assert isinstance(action, Settle)
     assert [a.outcome for a in action.notes] == ["other_version"]
-    assert next_action(looked_up(), [preprints], SETTINGS, lambda _: False) == Ask(
+    assert choose_next_action(looked_up(), [preprints], SETTINGS, lambda _: False) == Ask(
         preprints, [], []
     )
 

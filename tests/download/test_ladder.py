@@ -12,7 +12,7 @@ from utils import Library
 from utils import readers as formats
 from utils.download.climb import DownloadRequest, Rung
 from utils.download.ladder import Step
-from utils.download.records import look_up
+from utils.download.records import look_up_records
 from utils.errors import (
     BadContent,
     NotAvailable,
@@ -52,7 +52,7 @@ def papers(library: Library, _world: World) -> list[Paper]:
     records = [record for record in _world.field if record.efetch == "body"][:SIX]
     wanted = [Ids(pmid=record.pmid) for record in records]
     ladder = library.ladder
-    found = look_up(wanted, ladder.web, ladder.sources)
+    found = look_up_records(wanted, ladder.web, ladder.sources)
     made = [found[ids] for ids in wanted]
     assert all(isinstance(paper, Paper) and paper.ids.pmcid for paper in made)
     return made  # type: ignore[return-value]
@@ -87,7 +87,7 @@ def outcomes(climbs: Sequence[Step]) -> list[list[str]]:
 
 def ask(library: Library, site: Site, papers: Sequence[Paper]) -> list[Step]:
     climbs = [Step(paper) for paper in papers]
-    assert list(library.ladder.ask(site.rung, climbs)) == climbs
+    assert list(library.ladder.ask_rung(site.rung, climbs)) == climbs
     return climbs
 
 
@@ -233,8 +233,8 @@ def test_a_text_is_compared_with_a_part_that_was_refused_and_with_the_journal(
     site = Site(lambda asked: ((asked[0], whole) for _ in range(2)))
     climb = ladder.start_climb(DownloadRequest(papers[0].ids), record=papers[0])
     for _ in range(2):
-        [step] = ladder.ask(site.rung, [ladder.begin_step(climb)])
-        ladder.take(site.rung, replace(step, document=None, fetched=None), climb)
+        [step] = ladder.ask_rung(site.rung, [ladder.begin_step(climb)])
+        ladder.store_result(site.rung, replace(step, document=None, fetched=None), climb)
     assert [comparison.copies for comparison in seen] == [(), (part,), (part,)]
     assert step.document is not None
     assert "the copy from site has 5000" in step.document.evidence
@@ -245,8 +245,8 @@ def test_a_text_is_compared_with_the_full_text_on_the_shelf(
 ) -> None:
     site = Site(lambda asked: iter([(asked[0], articles[asked[0].ids.pmcid])]))
     climb = library.ladder.start_climb(DownloadRequest(papers[0].ids), record=papers[0])
-    [step] = library.ladder.ask(site.rung, [library.ladder.begin_step(climb)])
-    assert library.ladder.take(site.rung, step, climb)
+    [step] = library.ladder.ask_rung(site.rung, [library.ladder.begin_step(climb)])
+    assert library.ladder.store_result(site.rung, step, climb)
     again = library.ladder.start_climb(DownloadRequest(papers[0].ids), record=papers[0])
     [copy] = library.ladder.begin_step(again).copies
     assert step.document is not None

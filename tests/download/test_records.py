@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from utils.download.records import add_registered_terms, look_up
+from utils.download.records import add_registered_terms, look_up_records
 from utils.errors import BadContent, BadRequest, NotAvailable, NotFound, Unreachable
 from utils.http import Web
 from utils.model.identifiers import Ids
@@ -38,7 +38,7 @@ def web():
 def test_each_source_is_asked_once_about_what_is_still_unknown(web):
     first, asked_first = source("first", {A: Paper(A, "One")})
     second, asked_second = source("second", {B: Paper(B, "Two")})
-    found = look_up([A, B], web, [first, second])
+    found = look_up_records([A, B], web, [first, second])
     assert (found[A].title, found[B].title) == ("One", "Two")
     assert (found[A].recorded_by, found[B].recorded_by) == ("first", "second")
     assert (asked_first, asked_second) == ([[A, B]], [[B]])
@@ -47,7 +47,7 @@ def test_each_source_is_asked_once_about_what_is_still_unknown(web):
 def test_batches_are_as_large_as_the_source_takes_them(web):
     many = [Ids(pmid=str(number)) for number in range(1, 8)]
     _, asked = made = source("s", {}, batch=3)
-    look_up(many, web, [made[0]])
+    look_up_records(many, web, [made[0]])
     assert [len(batch) for batch in asked] == [3, 3, 1]
 
 
@@ -56,7 +56,7 @@ def test_identifiers_alone_are_no_record_and_lead_to_the_next_source(web):
     both = Ids(pmcid="PMC1", pmid="1")
     converter, _ = source("converter", {pmcid: Paper(both)}, by=("pmcid",))
     records, asked = source("records", {both: Paper(A, "One")}, by=("pmid",))
-    found = look_up([pmcid], web, [converter, records])[pmcid]
+    found = look_up_records([pmcid], web, [converter, records])[pmcid]
     assert (found.title, found.ids) == ("One", both)
     assert asked == [[both]]
 
@@ -65,7 +65,7 @@ def test_two_ways_to_the_same_paper_both_get_it(web):
     pmcid, both = Ids(pmcid="PMC1"), Ids(pmcid="PMC1", pmid="1")
     converter, _ = source("converter", {pmcid: Paper(both), both: Paper(both)}, by=("pmcid",))
     records, asked = source("records", {both: Paper(A, "One")}, by=("pmid",))
-    found = look_up([pmcid, both], web, [converter, records])
+    found = look_up_records([pmcid, both], web, [converter, records])
     assert [found[ids].title for ids in (pmcid, both)] == ["One", "One"]
     assert asked == [[both]]
 
@@ -73,7 +73,7 @@ def test_two_ways_to_the_same_paper_both_get_it(web):
 def test_a_record_without_a_title_is_a_record(web):
     records, _ = source("records", {A: Paper(A, journal="J")})
     never, asked = source("never", {})
-    assert look_up([A], web, [records, never])[A].journal == "J"
+    assert look_up_records([A], web, [records, never])[A].journal == "J"
     assert asked == []
 
 
@@ -90,7 +90,7 @@ def test_one_who_did_not_answer_makes_it_unknown_not_absent(miss, web):
     silent, asked = source("silent", {}, trouble={A: miss, B: miss})
     blank, _ = source("blank", {})
     for order in ([silent, blank], [blank, silent]):
-        found = look_up([A, B], web, order)
+        found = look_up_records([A, B], web, order)
         assert {type(outcome) for outcome in found.values()} == {Unreachable}
     assert asked == [[A, B], [A, B]]  # who refuses us as such is not asked again in halves
 
@@ -98,7 +98,7 @@ def test_one_who_did_not_answer_makes_it_unknown_not_absent(miss, web):
 def test_a_source_that_is_down_is_not_asked_about_everybody(web):
     many = [Ids(doi=f"10.1000/{number}") for number in range(20)]
     down, asked = source("down", {}, batch=1, trouble=dict.fromkeys(many, Unreachable("down")))
-    found = look_up(many, web, [down])
+    found = look_up_records(many, web, [down])
     assert {type(outcome) for outcome in found.values()} == {Unreachable}
     assert len(asked) == 3
 
@@ -107,7 +107,7 @@ def test_three_in_turn_means_in_turn(web):
     many = [Ids(doi=f"10.1000/{number}") for number in range(9)]
     trouble = {ids: Unreachable("busy") for number, ids in enumerate(many) if number % 3}
     shaky, asked = source("shaky", {}, batch=1, trouble=trouble)
-    look_up(many, web, [shaky])
+    look_up_records(many, web, [shaky])
     assert len(asked) == 9
 
 
@@ -125,12 +125,12 @@ def test_terms_are_not_asked_for_while_the_registry_is_silent(library):
 def test_trouble_of_one_source_is_made_good_by_another(web):
     silent, _ = source("silent", {}, trouble={A: NotAvailable("no", status=403)})
     knows, _ = source("knows", {A: Paper(A, "One")})
-    assert look_up([A], web, [silent, knows])[A].title == "One"
+    assert look_up_records([A], web, [silent, knows])[A].title == "One"
 
 
 def test_everybody_answered_and_nobody_knows(web):
     blank, _ = source("blank", {})
-    outcome = look_up([A], web, [blank])[A]
+    outcome = look_up_records([A], web, [blank])[A]
     assert isinstance(outcome, NotFound)
     assert "blank" in outcome.message
 
@@ -141,7 +141,7 @@ def test_a_contradiction_costs_that_paper_only_and_ends_its_inquiry(web):
         "records", {given: Paper(Ids(pmid="1", doi="10.1000/b"), "One"), B: Paper(B, "Two")}
     )
     later, asked = source("later", {})
-    found = look_up([given, B], web, [records, later])
+    found = look_up_records([given, B], web, [records, later])
     assert isinstance(found[given], BadRequest)
     assert found[B].title == "Two"
     assert asked == []
@@ -153,7 +153,7 @@ def test_a_contradiction_costs_that_paper_only_and_ends_its_inquiry(web):
 def test_one_odd_paper_costs_that_paper_only(error, caplog, web):
     answers = {A: Paper(A, "One"), C: Paper(C, "Three")}
     odd, _ = source("odd", answers, trouble={B: error})
-    found = look_up([A, B, C], web, [odd])
+    found = look_up_records([A, B, C], web, [odd])
     assert (found[A].title, found[C].title) == ("One", "Three")
     assert isinstance(found[B], Unreachable)
 
@@ -163,7 +163,7 @@ def test_what_is_remembered_is_not_lost_with_those_nobody_answers_for(web):
     kept = replace(
         down.lookup, recall=lambda wanted, web: {A: Paper(A, "One")} if A in wanted else {}
     )
-    found = look_up([A, B], web, [replace(down, lookup=kept)])
+    found = look_up_records([A, B], web, [replace(down, lookup=kept)])
     assert found[A].title == "One"
     assert isinstance(found[B], Unreachable)
     assert asked == [[B]]
@@ -174,6 +174,6 @@ def test_remembered_ones_are_no_answer_of_a_site_that_is_down(web):
     down, asked = source("down", {}, batch=1, trouble=dict.fromkeys(many, Unreachable("down")))
     even = {ids: Paper(ids, "Even") for ids in many[::2]}
     kept = replace(down.lookup, recall=lambda wanted, web: even)
-    found = look_up(many, web, [replace(down, lookup=kept)])
+    found = look_up_records(many, web, [replace(down, lookup=kept)])
     assert sum(isinstance(outcome, Paper) for outcome in found.values()) == 10
     assert len(asked) == 3

@@ -175,7 +175,7 @@ def test_what_a_stopped_run_has_under_way_is_not_written_down(
     library: Library, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asking, stopped, heard = threading.Event(), threading.Event(), threading.Event()
-    ask, hear_of = Ladder.ask, _Run._take_result
+    ask, hear_of = Ladder.ask_rung, _Run._store_result
 
     def slow(self: Ladder, rung: Any, climbs: Any) -> Any:
         climbed = ask(self, rung, climbs)
@@ -189,8 +189,8 @@ def test_what_a_stopped_run_has_under_way_is_not_written_down(
 
     harvest = library.harvest([world.paper("pmc_cloud").pmid])
     with monkeypatch.context() as patched:
-        patched.setattr(Ladder, "ask", slow)
-        patched.setattr(_Run, "_take_result", told)
+        patched.setattr(Ladder, "ask_rung", slow)
+        patched.setattr(_Run, "_store_result", told)
         for _ in harvest:
             if asking.is_set():
                 break
@@ -373,14 +373,14 @@ def test_a_mistake_of_ours_costs_that_paper_only(
     library: Library, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bad, good = world.paper("pmc_cloud"), world.paper("retracted")
-    keep = Ladder.keep
+    keep = Ladder.save_text
 
     def broken(self: Ladder, rung: Any, climb: Any, attempts: Any) -> Any:
         if climb.paper.ids.pmid == bad.pmid:
             raise RuntimeError("off by one")
         return keep(self, rung, climb, attempts)
 
-    monkeypatch.setattr(Ladder, "keep", broken)
+    monkeypatch.setattr(Ladder, "save_text", broken)
     first, second = done(library.harvest([ids_of(bad), ids_of(good)]))
     assert (first.state, first.reason) == ("failed", "bug")
     assert "off by one" in first.detail
@@ -402,7 +402,7 @@ def test_an_abstract_somebody_took_away_costs_that_paper_at_most(
     """As another process does that found the full text, or a user."""
     text = library.download(world.paper("pmc_cloud").pmid).stored
     gone, other = world.paper("abstract_only"), world.paper("arxiv")
-    settle, find = Ladder.settle, Shelf.find_text
+    settle, find = Ladder.save_fallback, Shelf.find_text
     taken: list[Ids] = []
 
     def taken_away(self: Ladder, climb: Any) -> Any:
@@ -414,7 +414,7 @@ def test_an_abstract_somebody_took_away_costs_that_paper_at_most(
     def instead(self: Shelf, ids: Ids, *more: Any) -> Any:
         return (text if replaced else None) if ids in taken else find(self, ids, *more)
 
-    monkeypatch.setattr(Ladder, "settle", taken_away)
+    monkeypatch.setattr(Ladder, "save_fallback", taken_away)
     monkeypatch.setattr(Shelf, "find_text", instead)
     first, second = done(library.harvest([ids_of(gone), ids_of(other)]))
     if replaced:

@@ -118,9 +118,9 @@ def test_a_service_that_is_down_is_down_for_every_publisher(
     run = _Run(far.harvest(["31452104"]).ledger, ladder)
     for number in (1, 2, 3):
         climb = Step(Paper(Ids(doi=f"10.{number}000/x")), service_down=service_down)
-        climb.note(rung.via, "unreachable", "down")
-        run._note_outage(number, rung, climb)
-    assert (run.outages.get_away_s(rung.via, "10.9000") > 0) == service_down
+        climb.record_attempt(rung.via, "unreachable", "down")
+        run._record_site_answer(number, rung, climb)
+    assert (run.outages.get_seconds_away(rung.via, "10.9000") > 0) == service_down
 
 
 def test_a_site_that_names_ten_minutes_is_found_again_by_all(far: Library, field: World) -> None:

@@ -67,7 +67,7 @@ def eventually(true: Callable[[], object]) -> bool:
 
 
 def go_through(lanes: Lanes) -> None:
-    while lanes.wait(0.05):
+    while lanes.wait_until_done(0.05):
         pass
 
 
@@ -75,7 +75,7 @@ def test_every_number_goes_through_once_and_then_it_is_over(lanes: Run) -> None:
     site = Site()
     run = lanes(Lane("a", site, threads=4))
     for number in range(100):
-        run.put("a", number)
+        run.queue_number("a", number)
     run.start()
     go_through(run)
     assert sorted(site.numbers) == list(range(100))
@@ -86,7 +86,7 @@ def test_every_number_goes_through_once_and_then_it_is_over(lanes: Run) -> None:
 def test_nothing_to_do_is_over_at_once(lanes: Run) -> None:
     run = lanes(Lane("a", Site()))
     run.start()
-    assert not run.wait(10)
+    assert not run.wait_until_done(10)
 
 
 def test_a_slow_lane_does_not_hold_up_another(lanes: Run) -> None:
@@ -94,8 +94,8 @@ def test_a_slow_lane_does_not_hold_up_another(lanes: Run) -> None:
     slow.open.clear()
     run = lanes(Lane("slow", slow, threads=2), Lane("quick", quick, threads=2))
     for number in range(50):
-        run.put("slow", number)
-        run.put("quick", number)
+        run.queue_number("slow", number)
+        run.queue_number("quick", number)
     run.start()
     assert eventually(lambda: len(quick.numbers) == 50 and run.count_waiting()["quick"] == 0)
     assert len(slow.numbers) == 2
@@ -108,11 +108,11 @@ def test_work_may_send_numbers_on(lanes: Run) -> None:
 
     def first(numbers: Sequence[int]) -> None:
         for number in numbers:
-            run.put("second", number)  # type: ignore[attr-defined]
+            run.queue_number("second", number)  # type: ignore[attr-defined]
 
     run = lanes(Lane("first", first), Lane("second", second))
     for number in range(40):
-        run.put("first", number)
+        run.queue_number("first", number)
     run.start()
     go_through(run)
     assert sorted(second.numbers) == list(range(40))
@@ -123,9 +123,9 @@ def test_of_one_tag_only_a_few_are_under_way_and_the_others_are_served(lanes: Ru
     site.open.clear()
     run = lanes(Lane("a", site, threads=8, per_tag=2))
     for number in range(20):
-        run.put("a", number, "crowded")
+        run.queue_number("a", number, "crowded")
     for number in range(100, 103):
-        run.put("a", number, "rare")
+        run.queue_number("a", number, "rare")
     run.start()
     assert eventually(lambda: site.busy == 4)
     assert sorted(site.numbers) == [0, 1, 100, 101]
@@ -138,9 +138,9 @@ def test_tags_are_served_in_turn(lanes: Run) -> None:
     site = Site()
     run = lanes(Lane("a", site, threads=1))
     for number in range(10):
-        run.put("a", number, "crowded")
-    run.put("a", 100, "rare")
-    run.put("a", 200, "other")
+        run.queue_number("a", number, "crowded")
+    run.queue_number("a", 100, "rare")
+    run.queue_number("a", 200, "other")
     run.start()
     go_through(run)
     assert site.numbers[:3] == [0, 100, 200]
@@ -151,7 +151,7 @@ def test_a_batch_is_never_larger_than_asked_for(lanes: Run) -> None:
     site = Site()
     run = lanes(Lane("a", site, threads=1, batch=20))
     for number in range(50):
-        run.put("a", number)
+        run.queue_number("a", number)
     run.start()
     go_through(run)
     assert [len(piece) for piece in site.pieces] == [20, 20, 10]
@@ -161,13 +161,13 @@ def test_a_batch_waits_for_others_while_others_may_come(lanes: Run) -> None:
     site, before = Site(), Site()
     before.open.clear()
     run = lanes(Lane("before", before, threads=1), Lane("a", site, batch=3, wait_s=3600))
-    run.put("before", 0)
-    run.put("a", 1)
+    run.queue_number("before", 0)
+    run.queue_number("a", 1)
     run.start()
-    run.wait(0.6)  # the lane has looked twice whether the batch waited long enough
+    run.wait_until_done(0.6)  # the lane has looked twice whether the batch waited long enough
     assert site.pieces == []
-    run.put("a", 2)
-    run.put("a", 3)
+    run.queue_number("a", 2)
+    run.queue_number("a", 3)
     assert eventually(lambda: site.pieces == [[1, 2, 3]])
     before.open.set()
     go_through(run)
@@ -176,7 +176,7 @@ def test_a_batch_waits_for_others_while_others_may_come(lanes: Run) -> None:
 def test_a_batch_is_not_waited_for_when_nobody_can_come(lanes: Run) -> None:
     site = Site()
     run = lanes(Lane("before", Site()), Lane("a", site, batch=20, wait_s=3600))
-    run.put("a", 1)
+    run.queue_number("a", 1)
     run.start()
     go_through(run)
     assert site.pieces == [[1]]
@@ -186,8 +186,8 @@ def test_a_batch_that_waited_long_enough_begins(lanes: Run) -> None:
     site, before = Site(), Site()
     before.open.clear()
     run = lanes(Lane("before", before, threads=1), Lane("a", site, batch=20, wait_s=0.1))
-    run.put("before", 0)
-    run.put("a", 1)
+    run.queue_number("before", 0)
+    run.queue_number("a", 1)
     run.start()
     assert eventually(lambda: site.pieces == [[1]])
     before.open.set()
@@ -202,9 +202,9 @@ def test_what_is_put_for_later_comes_later_and_not_before(lanes: Run) -> None:
         came.update(dict.fromkeys(numbers, time.time() - began))
 
     run = lanes(Lane("a", work))
-    run.put("a", 1, after=30)
-    run.put("a", 2, after=90)
-    run.put("a", 3)
+    run.queue_number("a", 1, after=30)
+    run.queue_number("a", 2, after=90)
+    run.queue_number("a", 3)
     assert run.count_postponed()[0] == 2
     assert 20 < run.count_postponed()[1] <= 30
     run.start()
@@ -218,9 +218,9 @@ def test_a_clock_set_back_makes_nobody_wait_longer(
 ) -> None:
     site = Site()
     run = lanes(Lane("a", site))
-    run.put("a", 1, after=30)
+    run.queue_number("a", 1, after=30)
     run.start()
-    assert run.wait(0.5)
+    assert run.wait_until_done(0.5)
     stage = time.time
     monkeypatch.setattr(time, "time", lambda: stage() - 86_400)
     began = stage()
@@ -234,7 +234,7 @@ def test_stopped_lanes_begin_nothing_more_within_a_moment(lanes: Run) -> None:
     site.open.clear()
     run = lanes(Lane("a", site, threads=2))
     for number in range(50):
-        run.put("a", number)
+        run.queue_number("a", number)
     run.start()
     assert eventually(lambda: site.busy == 2)
     run.stop()
@@ -252,8 +252,8 @@ def test_a_failing_piece_of_work_ends_the_run_and_is_raised(lanes: Run) -> None:
 
     run = lanes(Lane("a", site, threads=1), Lane("b", fail, threads=1))
     for number in range(5):
-        run.put("a", number)
-    run.put("b", 9)
+        run.queue_number("a", number)
+    run.queue_number("b", 9)
     run.start()
     with pytest.raises(MemoryError, match="last straw"):
         go_through(run)
@@ -274,9 +274,9 @@ def work(numbers):
 
 lanes = Lanes([Lane("a", work, threads=40)])
 for number in range(40):
-    lanes.put("a", number)
+    lanes.queue_number("a", number)
 lanes.start()
-while lanes.wait(0.1):
+while lanes.wait_until_done(0.1):
     pass
 ctypes.CDLL(None).malloc_stats()
 """
@@ -295,8 +295,8 @@ def test_a_batch_waits_for_numbers_that_come_back_within_its_linger(lanes: Run) 
     site = Site()
     run = lanes(Lane("a", site, batch=20, wait_s=3600))
     for number in range(5):
-        run.put("a", number, after=30 + number)
-    run.put("a", 5)
+        run.queue_number("a", number, after=30 + number)
+    run.queue_number("a", 5)
     run.start()
     go_through(run)
     assert [len(piece) for piece in site.pieces] == [6]

@@ -22,8 +22,8 @@ def test_one_failure_may_be_the_papers() -> None:
     outages = Outages()
     outages.record_failure(*SITE)
     outages.record_failure(*SITE)
-    assert outages.may_ask(*SITE)
-    assert outages.get_away_s(*SITE) == 0
+    assert outages.can_ask_now(*SITE)
+    assert outages.get_seconds_away(*SITE) == 0
 
 
 def test_an_answer_in_between_begins_the_count_anew() -> None:
@@ -32,32 +32,32 @@ def test_an_answer_in_between_begins_the_count_anew() -> None:
         outages.record_failure(*SITE)
         outages.record_failure(*SITE)
         outages.record_answer(*SITE)
-    assert outages.may_ask(*SITE)
+    assert outages.can_ask_now(*SITE)
 
 
 def test_three_in_a_row_are_the_sites(out: Outages) -> None:
-    assert not out.may_ask(*SITE)
-    assert 25 < out.get_away_s(*SITE) <= 30
+    assert not out.can_ask_now(*SITE)
+    assert 25 < out.get_seconds_away(*SITE) <= 30
 
 
 def test_only_that_site_is_out(out: Outages) -> None:
-    assert out.may_ask("pmc_cloud", "")
+    assert out.can_ask_now("pmc_cloud", "")
     for _ in range(3):
         out.record_failure("publisher", "10.1000")
-    assert not out.may_ask("publisher", "10.1000")
-    assert out.may_ask("publisher", "10.2000")
+    assert not out.can_ask_now("publisher", "10.1000")
+    assert out.can_ask_now("publisher", "10.2000")
 
 
 def test_a_service_that_is_out_is_out_for_every_host() -> None:
     outages = Outages()
     for _ in range(3):
         outages.record_failure("publisher", "")
-    assert not outages.may_ask("publisher", "10.1000")
-    assert 25 < outages.get_away_s("publisher", "10.2000") <= 30
+    assert not outages.can_ask_now("publisher", "10.1000")
+    assert 25 < outages.get_seconds_away("publisher", "10.2000") <= 30
     time.sleep(31)
-    assert outages.may_ask("publisher", "10.1000")
-    assert not outages.may_ask("publisher", "10.2000")
-    assert outages.may_recover("publisher", "10.2000")
+    assert outages.can_ask_now("publisher", "10.1000")
+    assert not outages.can_ask_now("publisher", "10.2000")
+    assert outages.can_recover_soon("publisher", "10.2000")
 
 
 @pytest.mark.parametrize("word", ["record_answer", "record_failure"])
@@ -66,46 +66,46 @@ def test_whatever_a_host_says_the_service_that_led_there_is_back(word: str) -> N
     for _ in range(3):
         outages.record_failure("publisher", "")
     getattr(outages, word)("publisher", "10.1000")
-    assert outages.may_ask("publisher", "10.2000")
+    assert outages.can_ask_now("publisher", "10.2000")
 
 
 def test_a_site_that_names_a_time_is_believed_at_once() -> None:
     outages = Outages()
     outages.record_failure(*SITE, stay_away_s=3600)
-    assert not outages.may_ask(*SITE)
+    assert not outages.can_ask_now(*SITE)
     time.sleep(3500)
-    assert not outages.may_ask(*SITE)
+    assert not outages.can_ask_now(*SITE)
     time.sleep(101)
-    assert outages.may_ask(*SITE)
+    assert outages.can_ask_now(*SITE)
 
 
 def test_after_the_pause_one_is_let_through_and_the_others_wait_for_him(out: Outages) -> None:
     time.sleep(31)
-    assert out.get_away_s(*SITE) == 0
-    assert out.may_ask(*SITE)
-    assert not out.may_ask(*SITE)
-    assert out.get_away_s(*SITE) > 0
+    assert out.get_seconds_away(*SITE) == 0
+    assert out.can_ask_now(*SITE)
+    assert not out.can_ask_now(*SITE)
+    assert out.get_seconds_away(*SITE) > 0
 
 
 def test_he_who_was_let_through_speaks_for_the_site(out: Outages) -> None:
     time.sleep(31)
-    assert out.may_ask(*SITE)
+    assert out.can_ask_now(*SITE)
     out.record_failure(*SITE)
-    assert not out.may_ask(*SITE)
+    assert not out.can_ask_now(*SITE)
     time.sleep(31)
-    assert out.may_ask(*SITE)
+    assert out.can_ask_now(*SITE)
     out.record_answer(*SITE)
-    assert out.get_away_s(*SITE) == 0
-    assert all(out.may_ask(*SITE) for _ in range(10))
+    assert out.get_seconds_away(*SITE) == 0
+    assert all(out.can_ask_now(*SITE) for _ in range(10))
 
 
 def test_after_a_few_trials_in_vain_there_is_little_hope(out: Outages) -> None:
     for _ in range(4):
-        assert out.may_recover(*SITE)
+        assert out.can_recover_soon(*SITE)
         time.sleep(31)
-        assert out.may_ask(*SITE)
+        assert out.can_ask_now(*SITE)
         out.record_failure(*SITE)
-    assert not out.may_recover(*SITE)
+    assert not out.can_recover_soon(*SITE)
 
 
 @pytest.mark.parametrize(
@@ -122,14 +122,14 @@ def test_a_site_is_not_waited_for_an_hour_in_all(told_s: float, times: int, too_
 
 def test_he_who_never_comes_back_is_followed_by_another(out: Outages) -> None:
     time.sleep(31)
-    assert out.may_ask(*SITE)
+    assert out.can_ask_now(*SITE)
     time.sleep(31)
-    assert out.may_ask(*SITE)
+    assert out.can_ask_now(*SITE)
 
 
 def test_a_clock_set_back_keeps_nobody_out(out: Outages, monkeypatch: pytest.MonkeyPatch) -> None:
     stage = time.time
     monkeypatch.setattr(time, "time", lambda: stage() - 86_400)
-    assert out.get_away_s(*SITE) <= 30
+    assert out.get_seconds_away(*SITE) <= 30
     time.sleep(31)
-    assert out.may_ask(*SITE)
+    assert out.can_ask_now(*SITE)

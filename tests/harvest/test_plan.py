@@ -87,7 +87,7 @@ def test_the_sample_is_spread_over_the_list(library, monkeypatch):
         looked_up.extend(int(one.pmid) for one in ids)
         return {one: Paper(one) for one in ids}
 
-    monkeypatch.setattr(harvest_plan, "look_up", look_up)
+    monkeypatch.setattr(harvest_plan, "look_up_records", look_up)
     library.harvests.plan([ListEntry(str(n), Ids(pmid=str(n))) for n in range(1, 400)])
     assert len(set(looked_up)) == 200
     assert max(looked_up) > 395

@@ -37,10 +37,10 @@ def test_an_outage_says_since_when_until_when_what_was_said_and_who_waits() -> N
     outages, began = Outages(), time.time()
     for number in (1, 2, 3):
         outages.record_failure("publisher", "10.1000", said=f"summit.org answered 50{number}.")
-        outages.defer(number, "publisher", "10.1000")
+        outages.defer_paper(number, "publisher", "10.1000")
     outages.record_failure("publisher", "10.1000", said="The next turn is 60 s away.", itself=False)
-    outages.defer(4, "publisher", "10.2000")
-    outages.clear_deferred(3)
+    outages.defer_paper(4, "publisher", "10.2000")
+    outages.clear_deferred_sites(3)
     [outage] = outages.list_outages()
     assert outage[:2] == ("publisher", "10.1000")
     assert outage.said == "summit.org answered 503."

@@ -158,8 +158,8 @@ async def test_a_mistake_of_ours_is_told_to_who_looks(client, library, world, mo
 def test_who_asks_the_same_at_once_does_not_end_the_harvest(library, world):
     harvest = library.harvest([world.paper("pmc_cloud").pmid])
     harvests = Harvests(library)
-    run = harvests.begin(harvest)
-    assert harvests.begin(harvest) is run
+    run = harvests.start_run(harvest)
+    assert harvests.start_run(harvest) is run
     run.thread.join()
     assert run.error is None
     assert harvests.get_status(harvest.job_id).job.counts.full_text == 1

@@ -73,7 +73,7 @@ def test_an_error_feed_is_an_error_whatever_its_status(library, world, status):
 def test_what_can_be_no_name_is_nobodys_paper(library, world, status):
     if status == 200:
         world.mood("errors_at_200", "arxiv")
-    outcomes = records.look_up([Ids(arxiv="nonsense")], library.web, [SOURCE])
+    outcomes = records.look_up_records([Ids(arxiv="nonsense")], library.web, [SOURCE])
     assert isinstance(outcomes[Ids(arxiv="nonsense")], NotFound)
 
 
@@ -82,7 +82,7 @@ def test_what_is_remembered_is_not_lost_with_what_must_be_asked(library, world):
     look_up_papers([known], library.web)
     world.mood("down", "arxiv")
     assert set(recall_cached_papers([known, new], library.web)) == {known}
-    outcomes = records.look_up([known, new], library.web, [SOURCE])
+    outcomes = records.look_up_records([known, new], library.web, [SOURCE])
     assert outcomes[known].title
     assert isinstance(outcomes[new], Unreachable)
 

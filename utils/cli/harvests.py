@@ -162,7 +162,7 @@ def _run_harvest(args: argparse.Namespace, library: Library) -> int:
     harvest = _open_harvest(args, library, lock)
     if args.retry:
         print_note(f"{pluralize(harvest.retry(args.retry), 'paper')} to be tried again.")
-    elif again := harvest.go_on():
+    elif again := harvest.reopen_unanswered():
         print_note(
             f"Retrying {pluralize(again, 'paper')} for which no source gave an answer last time."
         )
@@ -227,7 +227,7 @@ def _check_options(args: argparse.Namespace) -> None:
 
 def _open_harvest(args: argparse.Namespace, library: Library, lock: CorpusLock | None) -> Harvest:
     """Return the harvest that the options name; the e-mail address is checked last."""
-    from ..harvest.searches import plan_searches
+    from ..harvest.searches import build_site_queries
 
     if args.job:
         harvest = library.harvest(job_id=args.job, prefer_pmc=args.prefer_pmc)
@@ -235,7 +235,7 @@ def _open_harvest(args: argparse.Namespace, library: Library, lock: CorpusLock |
         return harvest
     asked = _RequestedPapers([], {}, "") if lock else _parse_request(args)
     sources = _parse_sources(args, library)
-    plan_searches(asked.queries, sources, library.ladder.sources)  # refuses an unknown source
+    build_site_queries(asked.queries, sources, library.ladder.sources)  # refuses an unknown source
     library.settings.require_email("NCBI")  # before there is a job that cannot begin
     if lock:
         return library.harvests.from_lock(lock)

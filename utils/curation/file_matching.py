@@ -15,7 +15,7 @@ from pathlib import Path
 
 from .. import readers as formats
 from ..download.ladder import Ladder
-from ..download.records import look_up
+from ..download.records import look_up_records
 from ..errors import BadContent, BadRequest, PaperError
 from ..model.identifiers import Ids
 from ..model.paper import Document, Paper
@@ -161,7 +161,7 @@ class FileMatcher:
             elif not isinstance(self.records.get(ids), Paper):
                 unknown.append(ids)
         if unknown and self.asks_sources:
-            self.records |= look_up(unknown, self.ladder.web, self.ladder.sources)
+            self.records |= look_up_records(unknown, self.ladder.web, self.ladder.sources)
         elif unknown:
             self.records |= find_records(unknown, self.ladder.web.settings)
         for ids in unknown:

@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
-from ..download.records import CROSSREF_ANEW, PUBMED_ANEW, look_up
+from ..download.records import CROSSREF_ANEW, PUBMED_ANEW, look_up_records
 from ..errors import BadRequest, NotFound, PaperError, Unreachable
 from ..http import Web, require_answers_since
 from ..model.identifiers import Ids
@@ -172,7 +172,7 @@ def _fetch_missing_records(shelf: Shelf, web: Web, sources: Sequence[Source]) ->
     unknown = [paper for paper in _list_entries(shelf) if paper.by_name]
     for batch in _split_into_batches(unknown, MAX_IDS_PER_REQUEST):
         with require_answers_since(time.time()):  # what is new is asked for
-            found = look_up(list({paper.ids: None for paper in batch}), web, sources)
+            found = look_up_records(list({paper.ids: None for paper in batch}), web, sources)
         for file, ids, _ in batch:
             record, stored = found[ids], shelf.find_paper_by_file(file)
             if stored is None or not isinstance(record, Paper):
@@ -246,7 +246,7 @@ class _Recheck:
         key = "pmid" if self.source is PUBMED_ANEW else "doi"
         ids_of = {paper.file: Ids(**{key: getattr(paper.ids, key)}) for paper in batch}
         with require_answers_since(time.time()):
-            found = look_up(list(dict.fromkeys(ids_of.values())), self.web, [self.source])
+            found = look_up_records(list(dict.fromkeys(ids_of.values())), self.web, [self.source])
         outcomes = [(paper, found[ids_of[paper.file]]) for paper in batch]
         troubles = [o for _, o in outcomes if not isinstance(o, Paper | NotFound)]
         self.failed = self.failed + 1 if len(troubles) == len(batch) else 0

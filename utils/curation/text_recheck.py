@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 from ..download.climb import DownloadRequest
 from ..download.download import Download, download_many
 from ..download.ladder import Ladder
-from ..download.records import PUBMED_ANEW, look_up
+from ..download.records import PUBMED_ANEW, look_up_records
 from ..errors import BadRequest, NotConfigured, NotFound, PaperError, SourceMiss
 from ..http import require_answers_since
 from ..model.identifiers import Ids
@@ -175,7 +175,7 @@ class _IndexAsker:
         wanted = [Ids(pmid=stored.paper.ids.pmid) for stored in batch]
         if not wanted or self._is_silent("PubMed"):
             return {}, {ids.pmid: "PubMed did not answer." for ids in wanted}
-        answers = look_up(wanted, self.ladder.web, [PUBMED_ANEW])
+        answers = look_up_records(wanted, self.ladder.web, [PUBMED_ANEW])
         records = {ids.pmid: one for ids, one in answers.items() if isinstance(one, Paper)}
         unknown = {
             ids.pmid: one.text
@@ -320,7 +320,7 @@ def _fetch_new_texts(news: Sequence[_News], ladder: Ladder) -> Iterator[Change]:
     """Try the new routes of each paper, and record which were tried."""
     by_ids = {one.article or one.stored.paper.ids: one for one in news}
     articles = [one.article for one in news if one.article]
-    records = look_up(articles, ladder.web, ladder.sources) if articles else {}
+    records = look_up_records(articles, ladder.web, ladder.sources) if articles else {}
     for article, record in records.items():
         if isinstance(record, Paper) and not _is_article_of(by_ids[article].stored.paper, record):
             one = by_ids.pop(article)

@@ -28,9 +28,9 @@ from typing import Any, Literal
 
 from ..command_line import command_line
 from ..download.ladder import Ladder
-from ..download.records import PUBMED_ANEW, fetch_records, look_up
+from ..download.records import PUBMED_ANEW, fetch_records, look_up_records
 from ..errors import BadRequest, PaperError, UnknownName
-from ..harvest.searches import collect_papers, plan_searches
+from ..harvest.searches import build_site_queries, collect_papers
 from ..http import require_answers_since
 from ..model.identifiers import Ids
 from ..model.paper import Paper, format_timestamp, paper_from_row, to_row, utc_now
@@ -136,7 +136,7 @@ class Watches:
         if kind == "paper":
             name = Ids.parse(name).key
         elif kind == "query":
-            plan_searches(name, (), self.ladder.sources)
+            build_site_queries(name, (), self.ladder.sources)
         with self._open() as db:
             values = name, kind, utc_now()
             db.execute("INSERT OR IGNORE INTO watches VALUES (?, ?, ?, '')", values)
@@ -259,7 +259,7 @@ class Watches:
         text = watch.name if watch.kind == "query" else f"pubmed: {watch.name}[au]"
         planned = [
             replace(one, query=self._limit_to_recent(one.query, one.source.name, watch))
-            for one in plan_searches(text, (), self.ladder.sources)
+            for one in build_site_queries(text, (), self.ladder.sources)
         ]
         held = [paper for paper in known.values() if paper]
         found = collect_papers(planned, {}, self.ladder, held)
@@ -289,7 +289,7 @@ class Watches:
         if not wanted:
             return {}
         with require_answers_since(time.time()):
-            found = look_up(list(wanted), self.ladder.web, [PUBMED_ANEW])
+            found = look_up_records(list(wanted), self.ladder.web, [PUBMED_ANEW])
         changed = {}
         for ids, record in found.items():
             key, before = wanted[ids]
@@ -309,7 +309,7 @@ class Watches:
         ids = Ids.parse(watch.name)
         web, sources = self.ladder.web, self.ladder.sources
         with require_answers_since(time.time()):
-            record = look_up([ids], web, sources)[ids]
+            record = look_up_records([ids], web, sources)[ids]
         if isinstance(record, PaperError):
             raise record
         if before := known.get("record"):

@@ -184,7 +184,7 @@ def _begin(desk: Desk, wanted: HarvestRequest) -> Response:
         title=wanted.title,
         max_papers=wanted.limit,
     )
-    desk.harvests.begin(harvest)
+    desk.harvests.start_run(harvest)
     return redirect("/harvest", job=harvest.job_id)
 
 
@@ -262,8 +262,8 @@ def resume_harvest(desk: Desk, _: Request, form: FormData) -> Response:
     if reasons := read_texts(form, "reason"):
         harvest.retry(",".join(reasons))
     else:
-        harvest.go_on()
-    desk.harvests.begin(harvest)
+        harvest.reopen_unanswered()
+    desk.harvests.start_run(harvest)
     return redirect("/harvest", job=harvest.job_id)
 
 
@@ -271,7 +271,7 @@ def cancel_harvest(desk: Desk, _: Request, form: FormData) -> Response:
     """Ask a harvest to stop; what it has is kept."""
     harvest = _open_harvest(desk, form)
     harvest.ledger.close()
-    desk.harvests.cancel(harvest.job_id)
+    desk.harvests.cancel_run(harvest.job_id)
     return redirect("/harvest", job=harvest.job_id)
 
 

@@ -132,7 +132,7 @@ def harvest_review(desk: Desk, _: Request, form: FormData) -> Response:
     review = _open_review(desk, read_text(form, "name"))
     desk.library.settings.require_email("NCBI")
     harvest = review.harvest()
-    desk.harvests.begin(harvest)
+    desk.harvests.start_run(harvest)
     return redirect("/harvest", job=harvest.job_id)
 
 

@@ -1,7 +1,7 @@
-"""One paper's way up the ladder: what is known of it, and what to do next.
+"""One paper's climb up the ladder: what is known about the paper, and what to do next.
 
-`next_action` decides and does nothing. Its two drivers act: `.download` for one paper after the
-other, `..harvest.bulk` by lanes and batches.
+`choose_next_action` only decides. Its two drivers act: `.download` for one paper after
+the other, `..harvest.bulk` by lanes and batches.
 
 =============  =======================================================  ===============  ==========
 state          what is known                                            action           next state
@@ -52,18 +52,18 @@ from ..sources import Route, Source
 
 _DAY_S = 86400.0
 _INCONCLUSIVE_S = 3600.0
-"""Seconds until a site that could not tell is asked again: it may be there by then."""
+"""Seconds until a site without a definite answer is asked again."""
 _NO_ANSWER = INCONCLUSIVE | {"saved", "skipped"}
 """Outcomes after which a rung is asked again.
 
-``saved`` is one of them: the text of a run that was killed, or one removed from the shelf since.
+``saved`` is included: the run may have been killed, or the text removed from the shelf since.
 """
 State = Literal["requested", "looked_up", "climbing"]
 
 
 @dataclass(frozen=True, slots=True)
 class DownloadRequest:
-    """The paper that is asked for, and how to get it.
+    """A paper to download, and the options of the download.
 
     Parameters
     ----------
@@ -72,16 +72,16 @@ class DownloadRequest:
     wants : Version, optional
         The version asked for; without it, the version that *ids* mean.
     force : bool, optional
-        Fetch again what is on the shelf; only a text as good replaces it.
+        Fetch again a text that is on the shelf; only an equally good text replaces it.
     prefer_pmc : bool, optional
-        False asks the publisher's side before PMC.
+        False asks publishers before PMC.
     offline : bool, optional
         Send no request.
     retry : bool, optional
-        Ask again where the shelf has no full text of that version, however recent the answers.
+        Ask again, however recent the answers, if the shelf lacks a full text of that version.
     renewed : frozenset of str, optional
-        Routes that may have something new: they are asked again whatever the shelf has, and the
-        earlier answers of all other routes count, however old.
+        Routes that may have something new: they are asked again in any case, and earlier answers
+        of all other routes count, however old.
     """
 
     ids: Ids
@@ -111,13 +111,13 @@ class Rung:
 
 @dataclass(slots=True)
 class Climb:
-    """All that is known of one paper on its way up the ladder.
+    """All that is known about one paper during its climb.
 
-    ``find_texts`` finds everything the shelf has of it, and is called when that is first needed;
-    ``record`` is the paper, or why it could not be looked up. ``passed`` names the rungs that need
-    no further question, ``standing`` holds the attempts of those that answered not long ago, and
-    ``names`` are identifiers that only the shelf has. ``copies`` are other texts of the paper,
-    refused parts among them, with which the next one is compared; None until they are looked up.
+    ``find_texts`` finds the paper's texts on the shelf, and is called on first use; ``record`` is
+    the paper, or the error of its lookup. ``passed`` names the rungs that are not asked again,
+    ``standing`` holds the recent attempts of rungs that answered, and ``names`` are identifiers
+    that only the shelf has. ``copies`` are other texts of the paper, rejected parts included, with
+    which the next text is compared; None until they are looked up.
     """
 
     request: DownloadRequest
@@ -139,32 +139,34 @@ class Climb:
 
     @property
     def stored(self) -> StoredPaper | None:
-        """The text on the shelf that is nearest to the version asked for."""
-        return choose_best_text(self.request.wants, self._find_once())
+        """The text on the shelf that fits the requested version best."""
+        return choose_best_text(self.request.wants, self._get_shelf_texts())
 
     def has_text(self, version: Version) -> bool:
-        """Return whether the full text of this very version is on the shelf."""
+        """Return whether the shelf has the full text of this version."""
         return any(
-            one.kind == "full_text" and get_shelf_version(one) == version
-            for one in self._find_once()
+            text.kind == "full_text" and get_shelf_version(text) == version
+            for text in self._get_shelf_texts()
         )
 
-    def full_texts(self) -> list[StoredPaper]:
-        """Return the full texts that the shelf has of the paper."""
-        return [one for one in self._find_once() if one.kind == "full_text"]
+    def list_full_texts(self) -> list[StoredPaper]:
+        """Return the full texts of the paper on the shelf."""
+        return [text for text in self._get_shelf_texts() if text.kind == "full_text"]
 
-    def hold(self, stored: StoredPaper) -> None:
-        """Take note of a text that was put on the shelf, or changed there."""
-        self.texts = [one for one in self._find_once() if one.path != stored.path] + [stored]
+    def add_stored_text(self, stored: StoredPaper) -> None:
+        """Add a text that was saved on the shelf, or changed there."""
+        self.texts = [text for text in self._get_shelf_texts() if text.path != stored.path] + [
+            stored
+        ]
 
-    def note(self, attempts: Sequence[Attempt]) -> None:
-        """Add attempts; the rungs they name need no further question."""
+    def record_attempts(self, attempts: Sequence[Attempt]) -> None:
+        """Add attempts; the rungs that they name are not asked again."""
         self.state = "climbing"
         self.tried += attempts
         self.passed |= {attempt.source for attempt in attempts}
 
-    def _find_once(self) -> list[StoredPaper]:
-        """Return everything the shelf has of the paper; ask the shelf the first time only."""
+    def _get_shelf_texts(self) -> list[StoredPaper]:
+        """Return all texts of the paper on the shelf, found at the first call."""
         if self.texts is None:
             self.texts = self.find_texts(self.paper.ids)
         return self.texts
@@ -179,7 +181,7 @@ class Serve:
 
 @dataclass(frozen=True, slots=True)
 class LookUp:
-    """Find out what the paper is."""
+    """Look up the paper's record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +193,7 @@ class Fail:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Ask a rung: ``notes`` say why others need no question, ``away`` cannot be asked now."""
+    """Ask a rung; ``notes`` explain skipped rungs, ``away`` are rungs that cannot be asked now."""
 
     rung: Rung
     notes: Sequence[Attempt]
@@ -200,7 +202,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Wait for one of the rungs ``away``; a driver that cannot wait settles."""
+    """Wait for one of the rungs ``away``; a driver that cannot wait settles instead."""
 
     notes: Sequence[Attempt]
     away: Sequence[Rung]
@@ -217,36 +219,38 @@ Action = Serve | LookUp | Fail | Ask | Wait | Settle
 IsAway = Callable[[Rung], bool]
 
 
-def next_action(climb: Climb, rungs: Sequence[Rung], settings: Settings, is_away: IsAway) -> Action:
+def choose_next_action(
+    climb: Climb, rungs: Sequence[Rung], settings: Settings, is_away: IsAway
+) -> Action:
     """Return what to do next for a paper; see the table above.
 
     *rungs* is the whole ladder in the order of the request; *is_away* tells which cannot be asked
     now.
     """
     if climb.state != "climbing":
-        if stored := find_servable(climb, rungs, settings):
+        if stored := find_servable_text(climb, rungs, settings):
             return Serve(stored)
         if climb.record is None:
             return LookUp()
         if isinstance(climb.record, PaperError) and not _is_recognisable_without_record(climb):
             return Fail(climb.record)
-    return _next_rung(climb, rungs, settings, is_away)
+    return _choose_next_rung(climb, rungs, settings, is_away)
 
 
-def _next_rung(
+def _choose_next_rung(
     climb: Climb, rungs: Sequence[Rung], settings: Settings, is_away: IsAway
 ) -> Ask | Wait | Settle:
-    """Return the next rung to ask, if one is left, and why others need no question."""
+    """Return the next rung to ask, with an explanation for each skipped rung."""
     notes: list[Attempt] = []
     passed_over: list[Rung] = []
-    for rung in _sort_for_version(climb, rungs):
-        if rung.via in climb.passed or _is_out_of_question(rung, climb, settings):
+    for rung in _sort_rungs_for_version(climb, rungs):
+        if rung.via in climb.passed or _is_silently_skipped(rung, climb, settings):
             continue
-        if reason := _explain_closed(rung, climb.paper, settings):
+        if reason := _explain_impossible_rung(rung, climb.paper, settings):
             notes.append(Attempt(rung.via, "skipped", reason))
         elif rung.via in climb.standing:
             notes += climb.standing[rung.via]
-        elif reason := _explain_needless(rung, climb, notes, rungs):
+        elif reason := _explain_redundant_rung(rung, climb, notes, rungs):
             notes.append(Attempt(rung.via, OTHER_VERSION, reason))
         elif is_away(rung):
             passed_over.append(rung)
@@ -255,11 +259,13 @@ def _next_rung(
     return Wait(notes, passed_over) if passed_over else Settle(notes)
 
 
-def find_servable(climb: Climb, rungs: Sequence[Rung], settings: Settings) -> StoredPaper | None:
-    """Return what the shelf has, if it may be served without asking any site.
+def find_servable_text(
+    climb: Climb, rungs: Sequence[Rung], settings: Settings
+) -> StoredPaper | None:
+    """Return the text on the shelf that may be returned without asking any site, if any.
 
-    A rejected text is never served; a file of which only the name says which paper it is, only
-    where no record can be had.
+    A rejected text is never returned. A file that is identified only by its name is returned only
+    if no record is available.
     """
     request = climb.request
     stored = None if request.force or request.renewed else climb.stored
@@ -279,7 +285,9 @@ def is_worth_trying_again(stored: StoredPaper, rungs: Sequence[Rung], settings: 
     """Return whether a rung, or the paper's record, may have something new by now."""
     if not stored.attempts:
         return True  # shelved by a harvest or an older program, before any site was asked
-    if not is_within_seconds(_retry_s(settings), max(attempt.at for attempt in stored.attempts)):
+    if not is_within_seconds(
+        _get_retry_interval_s(settings), max(attempt.at for attempt in stored.attempts)
+    ):
         return True
     is_settled = stored.kind == "full_text" and not stored.is_doubtful
     has_version = stored.version if is_settled else None
@@ -290,7 +298,7 @@ def is_worth_trying_again(stored: StoredPaper, rungs: Sequence[Rung], settings: 
         if attempt.outcome != "skipped" and is_within_seconds(_INCONCLUSIVE_S, attempt.at)
     }
     return any(
-        rung.via not in asked_of_late and not _explain_closed(rung, stored.paper, settings)
+        rung.via not in asked_of_late and not _explain_impossible_rung(rung, stored.paper, settings)
         for rung in rungs
         if rung.route.version != has_version and not _is_foreign(rung, stored.paper, settings)
     )
@@ -299,27 +307,27 @@ def is_worth_trying_again(stored: StoredPaper, rungs: Sequence[Rung], settings: 
 def find_valid_attempts(
     stored: StoredPaper, settings: Settings, renewed: frozenset[str] = frozenset()
 ) -> dict[str, list[Attempt]]:
-    """Return the attempts that need no repetition, by rung: answered, and not long ago.
+    """Return by rung the recent attempts with a definite answer, which need no repetition.
 
-    With *renewed*, those of all other rungs, however old; see `DownloadRequest`.
+    With *renewed*, return the attempts of all other rungs, however old; see `DownloadRequest`.
     """
     standing: dict[str, list[Attempt]] = {}
     answered = find_answered_routes(stored.attempts, _NO_ANSWER)
     for attempt in stored.attempts:
-        is_recent = bool(renewed) or is_within_seconds(_retry_s(settings), attempt.at)
+        is_recent = bool(renewed) or is_within_seconds(_get_retry_interval_s(settings), attempt.at)
         if is_recent and attempt.source in answered - renewed:
             standing.setdefault(attempt.source, []).append(attempt)
     return standing
 
 
-def _retry_s(settings: Settings) -> float:
+def _get_retry_interval_s(settings: Settings) -> float:
     return settings.papers_retry_abstract_days * _DAY_S
 
 
-def _sort_for_version(climb: Climb, rungs: Sequence[Rung]) -> Sequence[Rung]:
-    """Return the rungs, those that only have preprints last, or first if a preprint is wanted.
+def _sort_rungs_for_version(climb: Climb, rungs: Sequence[Rung]) -> Sequence[Rung]:
+    """Return the rungs; preprint servers come last, or first if a preprint is requested.
 
-    All rungs have the same text of a paper that is a preprint and nothing else.
+    For a paper that exists only as a preprint, all rungs have the same text.
     """
     if is_only_preprint(climb.paper):
         return rungs
@@ -327,8 +335,8 @@ def _sort_for_version(climb: Climb, rungs: Sequence[Rung]) -> Sequence[Rung]:
     return sorted(rungs, key=lambda rung: (rung.route.version == "preprint") != first)
 
 
-def _is_out_of_question(rung: Rung, climb: Climb, settings: Settings) -> bool:
-    """Return whether a rung is left out without an attempt: a local one if *force* is set."""
+def _is_silently_skipped(rung: Rung, climb: Climb, settings: Settings) -> bool:
+    """Return whether a rung is skipped without an explanation; so is a local one with *force*."""
     is_unwanted = climb.request.force and rung.route.local
     return is_unwanted or _is_foreign(rung, climb.paper, settings)
 
@@ -340,8 +348,8 @@ def _is_foreign(rung: Rung, paper: Paper, settings: Settings) -> bool:
     return not is_publishers and not (route.key and settings.key(route.key))
 
 
-def _explain_closed(rung: Rung, paper: Paper, settings: Settings) -> str:
-    """Return why a rung cannot have this paper; empty where it may."""
+def _explain_impossible_rung(rung: Rung, paper: Paper, settings: Settings) -> str:
+    """Return why a rung cannot have this paper; "" if it may."""
     route = rung.route
     if not any(getattr(paper.ids, name) for name in route.needs):
         return f"the paper has no {' or '.join(route.needs)}"
@@ -352,13 +360,10 @@ def _explain_closed(rung: Rung, paper: Paper, settings: Settings) -> str:
     return ""
 
 
-def _explain_needless(
+def _explain_redundant_rung(
     rung: Rung, climb: Climb, notes: Sequence[Attempt], rungs: Sequence[Rung]
 ) -> str:
-    """Return why a rung can only bring a text of another version that is here already.
-
-    Empty where it may bring more.
-    """
+    """Return why a rung can only supply a version that is not needed; "" if it may supply more."""
     version = rung.route.version
     if climb.request.force:
         return ""
@@ -366,17 +371,19 @@ def _explain_needless(
         if climb.has_text(version):
             return f"The {VERSION_NAMES[version]} is on the shelf already."
     elif rung.source.label == "PMC":
-        routes = {one.via for one in rungs if one.source.label == "PMC"}
-        others = {a.source for a in (*climb.tried, *notes) if a.outcome == OTHER_VERSION}
+        routes = {other.via for other in rungs if other.source.label == "PMC"}
+        others = {
+            attempt.source for attempt in (*climb.tried, *notes) if attempt.outcome == OTHER_VERSION
+        }
         if brought := sorted(routes & others):  # there is one article behind all of them
             return f"{brought[0]} delivered the copy that PMC has."
     return ""
 
 
 def _is_recognisable_without_record(climb: Climb) -> bool:
-    """Return whether a text is recognised without a record: it has the identifiers in it.
+    """Return whether a text can be recognised without a record, by its identifiers.
 
-    Where no e-mail address is set (`NotConfigured`), only identifiers of sites that need none.
+    Without an e-mail address (`NotConfigured`), only identifiers of sites that need none count.
     """
     ids = climb.request.ids
     if isinstance(climb.record, NotConfigured):

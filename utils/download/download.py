@@ -1,6 +1,6 @@
-"""From identifiers to files on the shelf, one paper or a few dozen (thousands: `..harvest.bulk`).
+"""Download papers by identifier, one or a few dozen (for thousands: `..harvest.bulk`).
 
-What is on the shelf is served; the rest is looked up in batches and climbs the `.ladder`.
+Papers on the shelf are returned; the others are looked up in batches and climb the `.ladder`.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from ..model.tabular import Table, TabularResult
 from ..model.versions import UNPUBLISHED_VERSIONS, VERSION_NAMES, is_request_satisfied
 from .climb import Ask, Climb, DownloadRequest, Fail, Rung, Serve, Settle, Wait, find_valid_attempts
 from .ladder import Ladder, Step, get_lease_name
-from .records import look_up
+from .records import look_up_records
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 log = logging.getLogger(__name__)
-_PATIENCE_S = 10.0  # for turns at sites, while another one may have the text at once
+_PATIENCE_S = 10.0  # of waiting for sites, while another site may have the text at once
 
 
 @dataclass(frozen=True, slots=True)
 class Download(TabularResult):
     """The result of a download.
 
-    ``cached`` says that the file was on the shelf already and nobody was asked, or nobody had
-    better; ``file_path`` is absolute; ``wants`` is the version asked for; ``unreached`` says why
-    the sources of its full text could not be asked, empty where they were.
+    ``cached`` is True if the text was on the shelf already and no source had a better one;
+    ``file_path`` is absolute; ``wants`` is the requested version; ``unreached`` explains why no
+    source of the full text could be asked, and is "" if sources were asked.
     """
 
     stored: StoredPaper
@@ -53,10 +53,10 @@ class Download(TabularResult):
 
     def to_table(self) -> Table:
         """Return the paper's row."""
-        return Table.from_rows((*STORED_COLUMNS, "message"), [self.table_row()])
+        return Table.from_rows((*STORED_COLUMNS, "message"), [self.to_table_row()])
 
-    def table_row(self) -> dict[str, Any]:
-        """Return the paper, its text and what happened as one row of a table."""
+    def to_table_row(self) -> dict[str, Any]:
+        """Return the paper, its text and the message as a table row."""
         return self.stored.row() | {"message": self.message}
 
     @property
@@ -66,7 +66,7 @@ class Download(TabularResult):
 
     @property
     def message(self) -> str:
-        """One sentence for a person."""
+        """The result as one sentence."""
         where = "already on the shelf" if self.cached else f"saved from {self.stored.via}"
         name = self.stored.paper.title or str(self.stored.paper.ids)
         if self.stored.kind == "full_text":
@@ -95,7 +95,7 @@ class Download(TabularResult):
 
     @property
     def _stand_in_note(self) -> str:
-        """A note on a text of another version than the one asked for; else empty."""
+        """A note if the text is another version than the requested one; else ""."""
         if is_request_satisfied(self.wants, self.stored):
             return ""
         return (
@@ -127,7 +127,7 @@ class Download(TabularResult):
 
 
 class Downloads(Iterator[tuple[Ids, Download | PaperError]]):
-    """Outcomes of downloads, in the order in which they are ready."""
+    """The outcomes of downloads, in the order in which they are ready."""
 
     def __init__(self, outcomes: Generator[tuple[Ids, Download | PaperError]]) -> None:
         self._outcomes = outcomes
@@ -137,36 +137,36 @@ class Downloads(Iterator[tuple[Ids, Download | PaperError]]):
         return next(self._outcomes)
 
     def close(self) -> None:
-        """Start no further download."""
+        """Start no further downloads."""
         self._outcomes.close()
 
     def to_dataframe(self) -> DataFrame:
         """Download the remaining papers, and return a row for each as a pandas DataFrame.
 
-        The column ``error`` says why a paper could not be had.
+        The column ``error`` explains a failed download.
         """
         columns = (*STORED_COLUMNS, "message", "error")
-        return Table.from_rows(columns, map(_outcome_row, self)).to_dataframe()
+        return Table.from_rows(columns, map(_outcome_to_row, self)).to_dataframe()
 
 
-def _outcome_row(outcome: tuple[Ids, Download | PaperError]) -> dict[str, Any]:
+def _outcome_to_row(outcome: tuple[Ids, Download | PaperError]) -> dict[str, Any]:
     ids, result = outcome
     if isinstance(result, PaperError):
         return {"pmid": ids.pmid, "doi": ids.doi, "pmcid": ids.pmcid, "error": str(result)}
-    return result.table_row()
+    return result.to_table_row()
 
 
 def download(request: DownloadRequest, ladder: Ladder) -> Download:
-    """Put one paper on the shelf, or return the copy that is already there.
+    """Save one paper on the shelf, or return the copy that is already there.
 
     Raises
     ------
     BadRequest
         The identifiers belong to different papers.
     NotFound
-        Everybody answered, and nobody knows the paper.
+        All sources answered, and none has the paper.
     Unreachable
-        Nobody who could know the paper could be asked.
+        No source that may have the paper could be asked.
     """
     [(_, outcome)] = download_many([request], ladder)
     if isinstance(outcome, PaperError):
@@ -177,7 +177,7 @@ def download(request: DownloadRequest, ladder: Ladder) -> Download:
 def download_many(
     requests: Sequence[DownloadRequest], ladder: Ladder, *, workers: int = 8
 ) -> Iterator[tuple[Ids, Download | PaperError]]:
-    """Put many papers on the shelf; outcomes come as they are ready.
+    """Save many papers on the shelf; yield their outcomes as they are ready.
 
     Papers on the shelf come first and cost no request. The others are looked up in batches, and
     climb side by side: the rate limit of each host counts for all threads together.
@@ -187,20 +187,22 @@ def download_many(
     missing: list[Climb] = []
     for request in dict.fromkeys(requests):
         climb = ladder.start_climb(request)
-        if isinstance(action := ladder.next_action(climb), Serve):
-            yield request.ids, _serve_stored(climb, action.stored)
+        if isinstance(action := ladder.choose_next_action(climb), Serve):
+            yield request.ids, _build_stored_download(climb, action.stored)
         else:
             missing.append(climb)
-    yield from _download_local([climb for climb in missing if climb.request.offline], ladder)
+    yield from _save_local_papers([climb for climb in missing if climb.request.offline], ladder)
     if not (missing := [climb for climb in missing if not climb.request.offline]):
         return
     force = any(climb.request.force for climb in missing)
     with require_answers_since(time.time() if force else 0.0):
-        records = look_up([climb.request.ids for climb in missing], ladder.web, ladder.sources)
+        records = look_up_records(
+            [climb.request.ids for climb in missing], ladder.web, ladder.sources
+        )
     for climb in missing:
         climb.record = records[climb.request.ids]
-    groups = _group_same(missing)
-    # Of many papers one is read while others wait: there, the order of the ladder costs no time.
+    groups = _group_same_papers(missing)
+    # With several papers, one is read while others wait, so that waiting for a site costs no time.
     patience_s = _PATIENCE_S if len(groups) == 1 else inf
     pool = ThreadPoolExecutor(min(workers, len(groups)), "ladder")
     try:
@@ -208,16 +210,16 @@ def download_many(
         for job in as_completed(jobs):
             yield from ((climb.request.ids, job.result()) for climb in jobs[job])
     finally:
-        # Whoever stops listening (Ctrl-C, a closed pipe) wants no further paper fetched.
+        # A caller that stops iterating (Ctrl-C, a closed pipe) wants no further paper.
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _download_local(
+def _save_local_papers(
     climbs: Sequence[Climb], ladder: Ladder
 ) -> Iterator[tuple[Ids, Download | PaperError]]:
-    """Put on the shelf what needs no request (a mirror of PMC); for the rest say why not."""
-    local = ladder.find_local([climb.request.ids for climb in climbs]) if climbs else {}
-    records = look_up(list(local), ladder.web, ladder.sources) if local else {}
+    """Save papers that need no request (from a mirror of PMC); yield an error for the others."""
+    local = ladder.find_local_texts([climb.request.ids for climb in climbs]) if climbs else {}
+    records = look_up_records(list(local), ladder.web, ladder.sources) if local else {}
     for climb in climbs:
         ids = climb.request.ids
         if ids not in local:
@@ -230,8 +232,8 @@ def _download_local(
         yield ids, _climb_for_paper(climb, ladder, inf)
 
 
-def _group_same(climbs: Sequence[Climb]) -> list[list[Climb]]:
-    """Group the requests for the same version of the same paper: it is fetched once."""
+def _group_same_papers(climbs: Sequence[Climb]) -> list[list[Climb]]:
+    """Group the requests for the same version of one paper, which is fetched once."""
     groups: dict[str, list[Climb]] = {}
     for climb in climbs:
         key = climb.record.ids.key if isinstance(climb.record, Paper) else repr(climb.request.ids)
@@ -240,57 +242,57 @@ def _group_same(climbs: Sequence[Climb]) -> list[list[Climb]]:
 
 
 def _climb_for_paper(climb: Climb, ladder: Ladder, patience_s: float) -> Download | PaperError:
-    """Climb for a paper; return an error as an outcome, because other papers are under way."""
+    """Climb for a paper; return an error as an outcome, so that other downloads continue."""
     try:
         with ladder.web.leases.hold_lease(get_lease_name(climb.paper), str(climb.paper.ids)):
-            climb.state, climb.texts = "looked_up", None  # under all names, and as it is by now
-            ladder.learn(climb)
+            climb.state, climb.texts = "looked_up", None  # search again, with all identifiers
+            ladder.merge_record_and_text(climb)
             before, force = climb.stored, climb.request.force
             if before and not force:
                 renewed = climb.request.renewed
                 climb.standing = find_valid_attempts(before, ladder.web.settings, renewed)
-            # What was tried before is tried with other answers now.
+            # A repeated download must not reuse the answers of the earlier attempts.
             anew = force or (before and before.attempts)
             with require_answers_since(time.time() if anew else 0.0):
-                return _climb_to_end(climb, ladder, Patience(patience_s))
+                return _climb_until_done(climb, ladder, Patience(patience_s))
     except PaperError as error:
         return error
 
 
-def _climb_to_end(climb: Climb, ladder: Ladder, patience: Patience) -> Download | PaperError:
-    """Do what is next for a paper until it has ended.
+def _climb_until_done(climb: Climb, ladder: Ladder, patience: Patience) -> Download | PaperError:
+    """Perform the actions for a paper until its climb has ended.
 
-    A rung whose turn is far away counts as away until all others were asked. It is not waited for
-    where another version of the text was found meanwhile.
+    A rung with a long wait counts as away until all others were asked. It is skipped if another
+    version of the text was found meanwhile.
     """
     before, postponed, has_stand_in = climb.stored, dict[str, tuple[float, Step]](), False
     while True:
-        match ladder.next_action(climb, lambda rung: rung.via in postponed):
+        match ladder.choose_next_action(climb, lambda rung: rung.via in postponed):
             case Serve(stored):
-                return _serve_stored(climb, stored)
+                return _build_stored_download(climb, stored)
             case Ask(rung, notes):
-                climb.note(notes)
+                climb.record_attempts(notes)
                 step = ladder.begin_step(climb)
                 with patience.apply():
-                    ladder.ask(rung, [step])
+                    ladder.ask_rung(rung, [step])
                 has_stand_in = has_stand_in or bool(step.document)
                 if patience.needed_s and not step.document:
                     postponed[rung.via] = time.time() + patience.needed_s, step
                     continue
             case Wait(notes, away):
-                climb.note(notes)
+                climb.record_attempts(notes)
                 rung = min(away, key=lambda rung: postponed[rung.via][0])
                 due, step = postponed[rung.via]
                 if not has_stand_in:
                     _announce_wait(climb, rung, due)
-                    [step] = ladder.ask(rung, [ladder.begin_step(climb)])
+                    [step] = ladder.ask_rung(rung, [ladder.begin_step(climb)])
             case Fail(error):
-                return _serve_unreached(climb, error)
+                return _build_unreached_download(climb, error)
             case Settle(notes):
-                climb.note(notes)
+                climb.record_attempts(notes)
                 return _settle_climb(climb, ladder, before)
-        if saved := ladder.take(rung, step, climb):
-            return _to_saved(climb, saved, before)
+        if saved := ladder.store_result(rung, step, climb):
+            return _build_saved_download(climb, saved, before)
 
 
 def _announce_wait(climb: Climb, rung: Rung, due: float) -> None:
@@ -302,41 +304,43 @@ def _announce_wait(climb: Climb, rung: Rung, due: float) -> None:
 def _settle_climb(
     climb: Climb, ladder: Ladder, before: StoredPaper | None
 ) -> Download | PaperError:
-    """Return the abstract, or else why there is neither a text nor a record."""
-    if stored := ladder.settle(climb):
-        return _to_saved(climb, stored, before)
+    """Return the saved abstract, or the error if there is neither a text nor a record."""
+    if stored := ladder.save_fallback(climb):
+        return _build_saved_download(climb, stored, before)
     msg = f"No text of {climb.paper.ids} was found in {len(climb.tried)} attempts."
     attempts = [asdict(attempt) for attempt in climb.tried]
-    if not isinstance(why := climb.record, PaperError):
+    if not isinstance(error := climb.record, PaperError):
         return NotFound(msg, attempts=attempts)
-    return _serve_unreached(
-        climb, type(why)(why.message, why.hint, **{"attempts": attempts, **why.details})
+    return _build_unreached_download(
+        climb, type(error)(error.message, error.hint, **{"attempts": attempts, **error.details})
     )
 
 
-def _serve_stored(climb: Climb, stored: StoredPaper) -> Download:
-    """Return what is on the shelf as the outcome."""
+def _build_stored_download(climb: Climb, stored: StoredPaper) -> Download:
+    """Return the outcome for a text that is on the shelf already."""
     return Download(stored, cached=True, file_path=stored.path, wants=climb.request.wants)
 
 
-def _to_saved(climb: Climb, stored: StoredPaper, before: StoredPaper | None) -> Download:
-    """Return what was put on the shelf, or what was there *before* and is as good."""
+def _build_saved_download(
+    climb: Climb, stored: StoredPaper, before: StoredPaper | None
+) -> Download:
+    """Return the outcome for a saved text, marked as cached if unchanged since *before*."""
     is_same = before is not None and (before.path, before.saved_at) == (
         stored.path,
         stored.saved_at,
     )
     cached = is_same and stored.kind == "full_text"
-    return replace(_serve_stored(climb, stored), cached=cached)
+    return replace(_build_stored_download(climb, stored), cached=cached)
 
 
-def _serve_unreached(climb: Climb, error: PaperError) -> Download | PaperError:
-    """Return what the shelf has while no site can be asked, marked so; else the *error*."""
+def _build_unreached_download(climb: Climb, error: PaperError) -> Download | PaperError:
+    """Return the outcome for a text on the shelf while no site can be asked; else the *error*."""
     stored = climb.stored
     if climb.request.force or not isinstance(error, Unreachable):
         return error
     if stored is None or stored.kind == "rejected":
         return error
-    return replace(_serve_stored(climb, stored), unreached=error.message)
+    return replace(_build_stored_download(climb, stored), unreached=error.message)
 
 
 def _build_offline_error(ids: Ids) -> NotFound:

@@ -1,13 +1,11 @@
-"""The ladder: from what is known about a paper to its text on the shelf, rung by rung.
+"""The ladder: fetch a paper's text, rung by rung, and save it on the shelf.
 
-A rung is one route to full text. It is asked for one paper, or for a batch where its site takes
-batches; the first text that two judges call the whole paper and this paper is kept, every attempt
-is written down, and what was something else goes to the quarantine. After the last rung the
-abstract is kept.
+A rung is one route to full text. It is asked for one paper, or for a batch if its site accepts
+batches. The first text that the judges accept as the complete text of this paper is saved. Every
+attempt is recorded, and rejected content is quarantined. After the last rung the abstract is saved.
 
-A text of another version than the one asked for (`..model.versions`) is kept too, and the climb
-goes on: the rungs that only have such come last, and in the end it stands in for the text asked
-for.
+A text of another version than the requested one (`..model.versions`) is saved too, and the climb
+continues. Rungs that have only other versions come last.
 """
 
 from __future__ import annotations
@@ -30,18 +28,26 @@ from ..model.versions import OTHER_VERSION, VERSION_NAMES, is_accepted_version, 
 from ..shelf import Shelf, is_foreign_text, is_identified_by_name_only, rejudge_text, strip_header
 from ..sources import Source, ask_and_isolate_failures
 from ..sources.source import list_local_routes
-from .climb import Action, Climb, DownloadRequest, IsAway, Rung, find_servable, next_action
+from .climb import (
+    Action,
+    Climb,
+    DownloadRequest,
+    IsAway,
+    Rung,
+    choose_next_action,
+    find_servable_text,
+)
 from .records import add_registered_terms
 
 
 @dataclass(slots=True)
 class Step:
-    """One paper on one rung: what was tried there, and the text if it was found.
+    """The visit of one paper to one rung: the attempts, and the text if the rung supplied it.
 
-    ``stay_away_s`` says how many seconds the site asked not to be asked again; ``service_down``
-    whether the rung's own service did not answer, not one of the hosts it leads to. ``wants`` is
-    the version asked for. The text is compared with ``copies``, to which it is added if it does
-    not end the climb.
+    ``stay_away_s`` is the pause in seconds that the site asked for; ``service_down`` is True if the
+    rung's own service did not answer, rather than a host that it leads to; ``wants`` is the
+    requested version. The text is compared with ``copies``, and added to them unless it ends the
+    climb.
     """
 
     paper: Paper
@@ -55,13 +61,17 @@ class Step:
     _began: float = field(default_factory=time.monotonic)
 
     @property
-    def served(self) -> bool:
-        """True if a text was found, and in the version asked for."""
-        found = self.document
-        return found is not None and is_accepted_version(self.wants, found.version, self.paper)
+    def is_served(self) -> bool:
+        """True if the requested version was found."""
+        document = self.document
+        return document is not None and is_accepted_version(
+            self.wants, document.version, self.paper
+        )
 
-    def note(self, via: str, outcome: str, detail: str, url: str = "", status: int = 0) -> None:
-        """Write an attempt down, with the time since the last one."""
+    def record_attempt(
+        self, via: str, outcome: str, detail: str, url: str = "", status: int = 0
+    ) -> None:
+        """Record an attempt, with the seconds since the previous one."""
         instant = time.monotonic()
         seconds, self._began = round(instant - self._began, 3), instant
         self.attempts.append(Attempt(via, outcome, detail, url, status=status, seconds=seconds))
@@ -69,18 +79,18 @@ class Step:
 
 @dataclass(frozen=True)
 class Ladder:
-    """The sources that are asked for full text, their order, and the shelf.
+    """The sources of full text, their order, and the shelf.
 
     Parameters
     ----------
     sources : Sequence[Source]
-        All of them: lookups are tried in this order.
+        All sources, in the order in which records are looked up.
     order : Sequence[str]
         Names of the sources whose routes are climbed, from ``PAPERS_SOURCES``.
     read : callable, optional
-        Makes text of what a site sent and judges it; a bulk run does so in other processes.
+        Converts a site's answer to text and judges it; a bulk run does so in other processes.
     only_local : bool, optional
-        Whether only routes are climbed that need no network.
+        Ask only routes that need no network.
     """
 
     web: Web
@@ -103,46 +113,46 @@ class Ladder:
             Rung(route, source) for source in chosen for route in source.routes
         )
 
-    def find_local(self, wanted: Iterable[Ids]) -> dict[Ids, Fetched]:
-        """Return the texts of papers that routes without a network have."""
+    def find_local_texts(self, wanted: Iterable[Ids]) -> dict[Ids, Fetched]:
+        """Return the texts that routes without a network supply."""
         papers = [Paper(ids) for ids in wanted]
         return {
-            paper.ids: found
+            paper.ids: text
             for _, route in list_local_routes(self.web.settings)
-            for paper, found in route.fetch(papers, self.web)
-            if isinstance(found, Fetched)
+            for paper, text in route.fetch(papers, self.web)
+            if isinstance(text, Fetched)
         }
 
     def begin_step(self, climb: Climb) -> Step:
-        """Return the step of a climb on its next rung."""
+        """Return the step of a climb at its next rung."""
         if climb.copies is None:
-            climb.copies = [*map(self._describe_copy, climb.full_texts())]
+            climb.copies = [*map(self._describe_copy, climb.list_full_texts())]
         return Step(climb.paper, climb.request.wants, climb.copies)
 
     def _describe_copy(self, stored: StoredPaper) -> TextCopy:
         return measure_copy(strip_header(self.shelf.read_text(stored)), stored.via, stored.version)
 
     def start_climb(self, request: DownloadRequest, **known: Any) -> Climb:
-        """Return the climb for a request; *known* are the fields of `Climb` known already."""
+        """Return the climb for a request; *known* are fields of `Climb` that are known already."""
         return Climb(request, **{"find_texts": self.shelf.find_texts, **known})
 
-    def next_action(self, climb: Climb, is_away: IsAway = lambda _: False) -> Action:
+    def choose_next_action(self, climb: Climb, is_away: IsAway = lambda _: False) -> Action:
         """Return what to do next for a paper; see `.climb`."""
         rungs: Sequence[Rung] = self.rungs
         if not climb.request.prefer_pmc:
             rungs = sorted(rungs, key=lambda rung: rung.source.label != "DOI")
-        return next_action(climb, rungs, self.web.settings, is_away)
+        return choose_next_action(climb, rungs, self.web.settings, is_away)
 
-    def learn(self, climb: Climb) -> None:
-        """Add to what the shelf has of a paper what its record says, and the other way round.
+    def merge_record_and_text(self, climb: Climb) -> None:
+        """Add the record's metadata to the text on the shelf, and its identifiers to the climb.
 
-        A foreign file that was known by its name only is now judged against the record, and may be
-        rejected.
+        An adopted file that was identified only by its name is judged against the record, and may
+        be rejected.
         """
         if (stored := climb.stored) is None:
             return
         by_name = is_identified_by_name_only(stored) and not climb.request.force
-        if by_name or find_servable(climb, self.rungs, self.web.settings):
+        if by_name or find_servable_text(climb, self.rungs, self.web.settings):
             stored = self.shelf.add_metadata(stored, climb.paper)
             text = (
                 self.shelf.read_text(stored)
@@ -151,22 +161,22 @@ class Ladder:
             )
             if text and is_foreign_text(text):
                 stored = self.shelf.verdicts.set_verdict(rejudge_text(stored, text, self.read))
-            climb.hold(stored)
-        climb.names = stored.paper.ids  # today's record may give fewer
+            climb.add_stored_text(stored)
+        climb.names = stored.paper.ids  # the present record may have fewer
 
-    def take(self, rung: Rung, step: Step, climb: Climb) -> StoredPaper | None:
-        """Note the attempts at a rung and keep its text; return the text if it was asked for."""
-        climb.note(step.attempts)
-        if step.served:
-            return self.keep(rung, step, climb.tried)
+    def store_result(self, rung: Rung, step: Step, climb: Climb) -> StoredPaper | None:
+        """Record a step's attempts, save its text, and return it if it is the requested version."""
+        climb.record_attempts(step.attempts)
+        if step.is_served:
+            return self.save_text(rung, step, climb.tried)
         if step.document:
             version = step.document.version or "published"
             if climb.request.force or not climb.has_text(version):
-                climb.hold(self.keep(rung, step, climb.tried))
+                climb.add_stored_text(self.save_text(rung, step, climb.tried))
         return None
 
-    def ask(self, rung: Rung, steps: Sequence[Step]) -> Sequence[Step]:
-        """Ask one rung for papers (no more than its batch), and note what came of it in each."""
+    def ask_rung(self, rung: Rung, steps: Sequence[Step]) -> Sequence[Step]:
+        """Ask a rung for papers (at most its batch), and record the results in their steps."""
         wanted = {step.paper.ids: step for step in steps}
         left = dict(wanted)
         candidates = ask_and_isolate_failures(
@@ -178,19 +188,19 @@ class Ladder:
         for paper, candidate, down in candidates:
             step = wanted[paper.ids]
             step.service_down = down
-            if step.document is None and self._read_candidate(rung, step, candidate):
+            if step.document is None and self._accept_candidate(rung, step, candidate):
                 del left[paper.ids]
             if not left:
-                break  # a route is a generator: what nobody asks for is not fetched
+                break  # a route is a generator: unused candidates are not fetched
         for step in left.values():
             if not step.attempts:
-                step.note(rung.via, NotAvailable.outcome, f"{rung.via} found nothing.")
+                step.record_attempt(rung.via, NotAvailable.outcome, f"{rung.via} found nothing.")
         return steps
 
-    def _read_candidate(
+    def _accept_candidate(
         self, rung: Rung, step: Step, candidate: Fetched | SourceMiss | NotConfigured
     ) -> bool:
-        """Read and judge a candidate; whether it is the paper. Notes the attempt."""
+        """Read and judge a candidate, record the attempt, and return whether it is the paper."""
         if isinstance(candidate, NotConfigured):
             candidate = NotAvailable(candidate.message, candidate.hint)
         if isinstance(candidate, SourceMiss):
@@ -198,7 +208,7 @@ class Ladder:
             if isinstance(candidate, Unreachable):
                 step.stay_away_s = max(step.stay_away_s, candidate.retry_after)
             url = str(candidate.details.get("url", ""))
-            step.note(rung.via, candidate.outcome, str(candidate), url, status)
+            step.record_attempt(rung.via, candidate.outcome, str(candidate), url, status)
             return False
         if not candidate.version:
             candidate = replace(candidate, version=rung.route.version)
@@ -211,25 +221,25 @@ class Ladder:
             self.shelf.quarantine_content(step.paper.ids, candidate, bad.outcome, bad.message)
             if part := bad.details.get("copy"):
                 step.copies.append(TextCopy(**part))
-            step.note(rung.via, bad.outcome, bad.text, candidate.url, candidate.status)
+            step.record_attempt(rung.via, bad.outcome, bad.text, candidate.url, candidate.status)
             return False
         step.fetched, step.document = candidate, document
         outcome, detail = "saved", document.evidence
-        if not step.served:
+        if not step.is_served:
             outcome, detail = OTHER_VERSION, f"The {VERSION_NAMES[document.version]}: {detail}"
             step.copies.append(measure_copy(document.markdown, rung.via, document.version))
-        step.note(rung.via, outcome, detail, candidate.url, candidate.status)
+        step.record_attempt(rung.via, outcome, detail, candidate.url, candidate.status)
         return True
 
     def _raise_if_rejected(self, ids: Ids, document: Document) -> None:
         if because := self.shelf.verdicts.find_rejection_reason(ids, document):
-            msg = f"A person rejected exactly this text of {ids}: {because}"
+            msg = f"This text of {ids} was rejected by hand: {because}"
             undo = command_line(f"shelf keep '{ids.key}' --undo")
-            hint = f"To have it judged again: {undo}"
+            hint = f"To judge it again: {undo}"
             raise BadContent(msg, hint, verdict="by_hand", evidence=because)
 
-    def keep(self, rung: Rung, step: Step, attempts: Sequence[Attempt]) -> StoredPaper:
-        """Put the text that was found on the shelf, with all *attempts* that led to it."""
+    def save_text(self, rung: Rung, step: Step, attempts: Sequence[Attempt]) -> StoredPaper:
+        """Save a step's text on the shelf, with all *attempts* that led to it."""
         paper, fetched, document = step.paper, step.fetched, step.document
         assert fetched
         assert document
@@ -241,10 +251,10 @@ class Ladder:
         label = rung.source.label
         return self.shelf.save_full_text(paper, document, fetched, source=label, attempts=attempts)
 
-    def settle(self, climb: Climb) -> StoredPaper | None:
-        """Keep the abstract, or the full text that is there, after all rungs were asked.
+    def save_fallback(self, climb: Climb) -> StoredPaper | None:
+        """Return the full text of another version or save the abstract, after all rungs were asked.
 
-        None when there is nothing to keep: neither a text nor a record.
+        Return None if there is neither a text nor a record.
         """
         stored = climb.stored
         if stored and stored.kind == "full_text":
@@ -263,7 +273,7 @@ def get_lease_name(paper: Paper) -> str:
 
 
 def _fill_from_document(paper: Paper, document: Document) -> Paper:
-    """Return *paper* with the metadata of its text, where no record could be fetched."""
+    """Return *paper* with the metadata of its text, because no record could be fetched."""
     return replace(
         paper,
         ids=paper.ids | document.ids,

@@ -1,4 +1,4 @@
-"""Fetch the PDF of papers whose text is on the shelf already, for people and their programs.
+"""Fetch the PDF files of papers whose text is on the shelf already.
 
 A text often comes as XML or as a page, which read better than a PDF. Screening tools and reference
 managers want the PDF. `fetch_pdfs` asks, for one paper after the other, the routes that have PDF
@@ -39,9 +39,9 @@ _Candidates = Iterator[tuple[Paper, Fetched | SourceMiss]]
 
 @dataclass(frozen=True, slots=True)
 class PdfOutcome:
-    """The outcome of the search for one PDF.
+    """The result of the search for one PDF.
 
-    ``pdf`` is None where no route has one; ``attempts`` say why. ``is_new`` is True if the PDF was
+    ``pdf`` is None if no route has one; ``attempts`` explain why. ``is_new`` is True if the PDF was
     put on the shelf now.
     """
 
@@ -52,9 +52,9 @@ class PdfOutcome:
 
 
 def fetch_pdfs(papers: Iterable[StoredPaper], ladder: Ladder) -> Iterator[PdfOutcome]:
-    """Yield the PDF of each paper, or why it is missing; fetch those that are not there.
+    """Yield the PDF of each paper, or why it is missing; fetch PDFs that the shelf lacks.
 
-    Papers of which the shelf has no full text are left out: their text was not found anywhere.
+    Papers without a full text on the shelf are skipped.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def fetch_pdfs(papers: Iterable[StoredPaper], ladder: Ladder) -> Iterator[PdfOut
     for stored in papers:
         if stored.kind != "full_text":
             continue
-        if pdf := _find_kept(stored, ladder):
+        if pdf := _find_shelf_pdf(stored, ladder):
             yield PdfOutcome(stored, pdf)
         elif ladder.web.settings.papers_offline:
             yield PdfOutcome(stored, None, ladder.shelf.pdfs.read_attempts(stored))
@@ -72,7 +72,7 @@ def fetch_pdfs(papers: Iterable[StoredPaper], ladder: Ladder) -> Iterator[PdfOut
             yield _fetch_under_lease(stored, ladder)
 
 
-def _find_kept(stored: StoredPaper, ladder: Ladder) -> PdfFile | None:
+def _find_shelf_pdf(stored: StoredPaper, ladder: Ladder) -> PdfFile | None:
     return ladder.shelf.pdfs.find_pdf(stored) or ladder.shelf.store_source_pdf(stored)
 
 
@@ -81,7 +81,7 @@ def _fetch_under_lease(stored: StoredPaper, ladder: Ladder) -> PdfOutcome:
     ids = stored.paper.ids
     try:
         with ladder.web.leases.hold_lease(get_lease_name(stored.paper), str(ids)):
-            if pdf := _find_kept(stored, ladder):
+            if pdf := _find_shelf_pdf(stored, ladder):
                 return PdfOutcome(stored, pdf)
             return _fetch_pdf(stored, ladder)
     except Unreachable as busy:
@@ -90,52 +90,57 @@ def _fetch_under_lease(stored: StoredPaper, ladder: Ladder) -> PdfOutcome:
 
 def _fetch_pdf(stored: StoredPaper, ladder: Ladder) -> PdfOutcome:
     settings, pdfs = ladder.web.settings, ladder.shelf.pdfs
-    attempts = _keep_recent_answers(
+    attempts = _select_recent_answers(
         pdfs.read_attempts(stored), settings.papers_retry_abstract_days * _DAY_S
     )
     answered = {attempt.source for attempt in attempts}
     text = measure_copy(strip_header(ladder.shelf.read_text(stored)), stored.via, stored.version)
     other_version: Fetched | None = None
-    for rung in _find_rungs(stored, ladder):
+    for rung in _list_pdf_rungs(stored, ladder):
         if rung.via in answered:
             continue
-        [step] = ladder.ask(rung, [Step(stored.paper, stored.version or "published", [text])])
+        [step] = ladder.ask_rung(rung, [Step(stored.paper, stored.version or "published", [text])])
         attempts += step.attempts
         if step.fetched and step.document:
-            found = replace(step.fetched, version=step.document.version)
-            if step.served:
-                kept = ladder.shelf.store_pdf(stored, found, attempts=attempts)
-                return PdfOutcome(stored, kept, attempts, is_new=True)
-            other_version = other_version or found
+            pdf = replace(step.fetched, version=step.document.version)
+            if step.is_served:
+                saved = ladder.shelf.store_pdf(stored, pdf, attempts=attempts)
+                return PdfOutcome(stored, saved, attempts, is_new=True)
+            other_version = other_version or pdf
     if other_version:
-        kept = ladder.shelf.store_pdf(stored, other_version, attempts=attempts)
-        return PdfOutcome(stored, kept, attempts, is_new=True)
+        saved = ladder.shelf.store_pdf(stored, other_version, attempts=attempts)
+        return PdfOutcome(stored, saved, attempts, is_new=True)
     pdfs.record_attempts(stored, attempts)
     return PdfOutcome(stored, None, attempts)
 
 
-def _keep_recent_answers(attempts: Sequence[Attempt], valid_s: float) -> list[Attempt]:
+def _select_recent_answers(attempts: Sequence[Attempt], valid_s: float) -> list[Attempt]:
     """Return the definite answers of routes that need not be asked again yet."""
     answered = find_answered_routes(attempts, INCONCLUSIVE | {"saved", "skipped"})
     return [
-        one for one in attempts if one.source in answered and is_within_seconds(valid_s, one.at)
+        attempt
+        for attempt in attempts
+        if attempt.source in answered and is_within_seconds(valid_s, attempt.at)
     ]
 
 
-def _find_rungs(stored: StoredPaper, ladder: Ladder) -> Iterator[Rung]:
+def _list_pdf_rungs(stored: StoredPaper, ladder: Ladder) -> Iterator[Rung]:
     """Yield the routes that may have the paper's PDF, in the order of the ladder."""
     named = {source.name: source for source in ladder.sources}
     ids, settings = stored.paper.ids, ladder.web.settings
     for source in (named[name] for name in ladder.order):
-        for route in (*source.pdf_routes, *(one for one in source.routes if one.has_pdfs)):
+        for route in (
+            *source.pdf_routes,
+            *(pdf_route for pdf_route in source.routes if pdf_route.has_pdfs),
+        ):
             has_key = not route.key or settings.key(route.key)
             is_publishers = not route.prefixes or ids.doi.startswith(route.prefixes)
             if has_key and is_publishers and any(getattr(ids, name) for name in route.needs):
-                yield Rung(replace(route, fetch=_drop_pages(route)), source)
+                yield Rung(replace(route, fetch=_keep_only_pdfs(route)), source)
 
 
-def _drop_pages(route: Route) -> Callable[[Sequence[Paper], Web], _Candidates]:
-    """Return the ``fetch`` of a route without the pages that lead to its PDF files."""
+def _keep_only_pdfs(route: Route) -> Callable[[Sequence[Paper], Web], _Candidates]:
+    """Return the ``fetch`` of a route, without the web pages that it yields."""
 
     def fetch_pdf_candidates(papers: Sequence[Paper], web: Web) -> _Candidates:
         for paper, candidate in route.fetch(papers, web):

@@ -1,9 +1,9 @@
-"""Records of papers, by any of their identifiers.
+"""Look up the records of papers by any of their identifiers.
 
-`look_up` asks a mirror of PubMed and then the sites, each about the papers still unknown; a paper
-that does not exist is told apart from one that could not be looked up. `fetch_records` asks the
-shelf first. `convert` returns the other identifiers only: NCBI's converter has PMCIDs, PubMed's own
-records connect the rest, and Europe PMC adds what PubMed lacks.
+`look_up_records` asks a mirror of PubMed and then the sites, each about the papers still unknown; a
+paper that does not exist is told apart from one that could not be looked up. `fetch_records` asks
+the shelf first. `convert_identifiers` returns the other identifiers only: NCBI's converter has
+PMCIDs, PubMed's own records connect the rest, and Europe PMC adds what PubMed lacks.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from ..sources.pubmed import fetch_papers
 from ..sources.source import find_records
 from ..system.plain_text import replace_surrogates, shorten
 
-_ENOUGH = 3  # batches in turn without an answer: each of them was asked several times already
+_ENOUGH = 3  # consecutive batches without an answer, each of which was retried
 _MINUTE = 1 / 1440  # days
-_HOUR = 1 / 24  # days; a paper nobody knew may be known soon
+_HOUR = 1 / 24  # days; a source may soon have a new paper
 Outcome = Paper | SourceMiss | NotConfigured | None
 
 
-def look_up(
+def look_up_records(
     wanted: Sequence[Ids],
     web: Web,
     sources: Sequence[Source],
@@ -51,39 +51,41 @@ def look_up(
     Parameters
     ----------
     silent : dict, optional
-        Filled with why somebody did not answer about a paper that somebody else knew.
+        Receives the error of a source that did not answer about a paper that another one has.
 
     Returns
     -------
     dict
-        One outcome for each of *wanted*: the paper; `NotFound` when everybody who could know it
-        answered and does not; `Unreachable` when somebody who could know it did not answer.
+        One outcome for each of *wanted*: the paper; `NotFound` if all sources answered that they
+        lack it; `Unreachable` if a source that may have it did not answer.
     """
     inquiries = {ids: _Inquiry(ids, Paper(ids)) for ids in wanted}
     if any(source.name == PUBMED.name for source in sources):
-        _take_held(inquiries, find_records(wanted, web.settings))
+        _take_local_records(inquiries, find_records(wanted, web.settings))
     for source in sources:
         if source.lookup is None:
             continue
         pending: dict[Ids, list[_Inquiry]] = {}
         for inquiry in inquiries.values():
-            if inquiry.can_ask(source.lookup):
+            if inquiry.is_answerable_by(source.lookup):
                 pending.setdefault(inquiry.paper.ids, []).append(inquiry)
         if not pending:
             continue
         for asked, outcome in _ask_source(source, source.lookup, list(pending), web):
             for inquiry in pending[asked]:
                 inquiry.take_outcome(source.name, outcome)
-    found = {ids: inquiry.to_outcome() for ids, inquiry in inquiries.items()}
+    outcomes = {ids: inquiry.to_outcome() for ids, inquiry in inquiries.items()}
     if silent is not None:
-        troubles = {ids: inquiry.trouble for ids, inquiry in inquiries.items()}
+        errors = {ids: inquiry.trouble for ids, inquiry in inquiries.items()}
         silent |= {
-            ids: why for ids, why in troubles.items() if why and isinstance(found[ids], Paper)
+            ids: error
+            for ids, error in errors.items()
+            if error and isinstance(outcomes[ids], Paper)
         }
-    return found
+    return outcomes
 
 
-def _take_held(inquiries: Mapping[Ids, _Inquiry], held: Mapping[Ids, Paper]) -> None:
+def _take_local_records(inquiries: Mapping[Ids, _Inquiry], held: Mapping[Ids, Paper]) -> None:
     for inquiry in inquiries.values():
         if paper := held.get(inquiry.wanted):
             inquiry.take_outcome(PUBMED.name, paper)
@@ -92,26 +94,26 @@ def _take_held(inquiries: Mapping[Ids, _Inquiry], held: Mapping[Ids, Paper]) -> 
 def add_registered_terms(paper: Paper, web: Web, sources: Sequence[Source]) -> Paper:
     """Return the paper with the licence and notices that its publisher registered.
 
-    Called only for texts without a license. Fails with nothing, and leaves a registry that does not
-    answer alone for a minute, because a text waits for this.
+    Call it only for texts without a license. It never fails, and skips a registry that does not
+    answer for a minute, because a text waits for the result.
     """
     registry = next((source for source in sources if source.name == "crossref"), None)
     if not paper.ids.doi or registry is None or registry.lookup is None:
         return paper
     if web.cache.get("silent", registry.name):
         return paper
-    for _, found in _ask_source(registry, registry.lookup, [Ids(doi=paper.ids.doi)], web):
-        if isinstance(found, Paper):
-            license_ = paper.license or found.license
-            return replace(paper, license=license_, notices=paper.notices or found.notices)
-        if isinstance(found, Unreachable):
+    for _, record in _ask_source(registry, registry.lookup, [Ids(doi=paper.ids.doi)], web):
+        if isinstance(record, Paper):
+            license_ = paper.license or record.license
+            return replace(paper, license=license_, notices=paper.notices or record.notices)
+        if isinstance(record, Unreachable):
             web.cache.put("silent", registry.name, value=True, days=_MINUTE)
     return paper
 
 
 @dataclass(slots=True)
 class _Inquiry:
-    """One paper on its way from source to source."""
+    """The lookup of one paper, passed from source to source."""
 
     wanted: Ids
     paper: Paper
@@ -120,10 +122,10 @@ class _Inquiry:
 
     @property
     def _has_record(self) -> bool:
-        # Identifiers alone are no record; a few records of PubMed have no title.
+        # Identifiers alone do not make a record; a few records of PubMed have no title.
         return bool(self.paper.title or self.paper.journal or self.paper.published)
 
-    def can_ask(self, lookup: Lookup) -> bool:
+    def is_answerable_by(self, lookup: Lookup) -> bool:
         settled = self._has_record or isinstance(self.trouble, BadRequest | NotConfigured)
         return not settled and any(getattr(self.paper.ids, name) for name in lookup.by)
 
@@ -133,9 +135,9 @@ class _Inquiry:
             self.trouble = outcome
         elif outcome and (clash := self.wanted.clash(outcome.ids)):
             msg = f"The identifiers belong to different papers: {clash}."
-            self.trouble = BadRequest(msg, "Give one, or several of the same paper.")
+            self.trouble = BadRequest(msg, "Give one identifier, or several of the same paper.")
         elif outcome:
-            # The record, with the names we had.
+            # The record, with the identifiers known before.
             self.paper = replace(outcome, ids=outcome.ids | self.paper.ids, recorded_by=name)
 
     def to_outcome(self) -> Paper | PaperError:
@@ -158,40 +160,40 @@ def _ask_source(
 ) -> Iterator[tuple[Ids, Outcome]]:
     """Yield an outcome for each of *pending*: the paper, or None if the source has no record.
 
-    A request that the source refuses for what is in it, or whose answer holds something we cannot
-    read, is asked again in halves: one odd paper costs that paper only. A source that does not
-    answer is not asked about the rest.
+    A request that the source rejects, or whose answer cannot be parsed, is repeated in halves, so
+    that one paper cannot fail the others. A source that stops answering is not asked about the
+    rest.
     """
-    # Not in the batches: they would be lost with those that must be asked for, when nobody answers.
-    recalled = _recall_answers(source, lookup, pending, web)
+    # Outside the batches, where a failed request would lose them.
+    recalled = _find_recent_answers(source, lookup, pending, web)
     yield from recalled.items()
     unknown = [ids for ids in pending if ids not in recalled]
     silent, outcome = 0, None
     for start in range(0, len(unknown), lookup.batch):
         batch = unknown[start : start + lookup.batch]
         if silent >= _ENOUGH:
-            yield from ((ids, outcome) for ids in batch)  # as the last one that was asked about
+            yield from ((ids, outcome) for ids in batch)  # the outcome of the last request
             continue
         answered = False
-        for ids, outcome in _ask_once(source, lookup, batch, web):
+        for ids, outcome in _ask_under_leases(source, lookup, batch, web):
             answered |= not isinstance(outcome, Unreachable)
             yield ids, outcome
         silent = 0 if answered else silent + 1
 
 
-def _ask_once(
+def _ask_under_leases(
     source: Source, lookup: Lookup, batch: Sequence[Ids], web: Web
 ) -> Iterator[tuple[Ids, Outcome]]:
-    """Ask about papers that no other thread is asking about; recall what the others learnt.
+    """Ask about the papers that no other thread is asking about, and read what the others stored.
 
-    A source's answer on each paper is kept by itself: the next batch is made of others.
+    The source's answer about each paper is stored separately, because batches differ.
     """
-    left = {_record_name(source, ids): ids for ids in batch}
+    left = {_build_record_name(source, ids): ids for ids in batch}
     while left:
         about = f"the records of {len(left)} papers at {source.name}"
         with web.leases.hold_free_leases(left, about) as names:
             mine = [ids for name, ids in left.items() if name in names]
-            recalled = _recall_answers(source, lookup, mine, web)
+            recalled = _find_recent_answers(source, lookup, mine, web)
             yield from recalled.items()
             unknown = [ids for ids in mine if ids not in recalled]
             with require_answers_since(time.time() - _HOUR * 86400):
@@ -199,7 +201,7 @@ def _ask_once(
                     unknown, partial(_fetch_records, lookup, web), source.name
                 )
                 outcomes = {ids: outcome for ids, outcome, _ in answers} if unknown else {}
-            _keep_answers(source, lookup, outcomes, web)
+            _store_answers(source, lookup, outcomes, web)
             yield from outcomes.items()
         left = {name: ids for name, ids in left.items() if name not in names}
 
@@ -211,37 +213,38 @@ def _fetch_records(
     yield from ((ids, known.get(ids)) for ids in batch)
 
 
-def _recall_answers(
+def _find_recent_answers(
     source: Source, lookup: Lookup, wanted: Sequence[Ids], web: Web
 ) -> dict[Ids, Outcome]:
-    """Return recent answers of the source, which need not be asked again."""
+    """Return recent answers of the source, which are not requested again."""
     known_before = lookup.recall(wanted, web)
     known: dict[Ids, Outcome] = {ids: known_before[ids] for ids in wanted if ids in known_before}
     for ids in wanted:
         if (
             ids in known
-            or (answer := web.journal.find_usable_answer(_record_name(source, ids), _HOUR)) is None
+            or (answer := web.journal.find_usable_answer(_build_record_name(source, ids), _HOUR))
+            is None
         ):
             continue
-        with suppress(LookupError, TypeError, AttributeError):  # another version wrote it
+        with suppress(LookupError, TypeError, AttributeError):  # written by another version
             known[ids] = paper_from_row(answer.json()) if answer.status == 200 else None
     return known
 
 
-def _keep_answers(
+def _store_answers(
     source: Source, lookup: Lookup, outcomes: Mapping[Ids, Outcome], web: Web
 ) -> None:
-    known = lookup.recall([*outcomes], web)  # these it keeps itself
+    known = lookup.recall([*outcomes], web)  # stored by the source itself
     for ids, outcome in outcomes.items():
         if ids in known or isinstance(outcome, SourceMiss | NotConfigured):
             continue
         body = json.dumps(to_row(outcome)).encode() if outcome else b""
         web.journal.store_answer(
-            _record_name(source, ids), Answer(200 if outcome else 404, "", body)
+            _build_record_name(source, ids), Answer(200 if outcome else 404, "", body)
         )
 
 
-def _record_name(source: Source, ids: Ids) -> str:
+def _build_record_name(source: Source, ids: Ids) -> str:
     return f"record {source.name} {' '.join(ids.names())}"
 
 
@@ -250,27 +253,29 @@ def fetch_records(
 ) -> list[tuple[Ids, Paper | PaperError]]:
     """Return the record of each paper, in the order of *wanted*; the shelf's record if it has one.
 
-    A record without a title (a file of an older program) is looked up all the same.
+    A record without a title (of an older program) is looked up again.
 
     Returns
     -------
     list of tuple
-        The identifiers with the paper, or with why there is none; see `look_up`.
+        The identifiers with the paper, or with the error; see `look_up_records`.
     """
-    asked = list(wanted)
-    held = {ids: stored.paper for ids in asked if (stored := shelf.find_text(ids))}
-    known = {ids: paper for ids, paper in held.items() if paper.title}
-    found = look_up([ids for ids in dict.fromkeys(asked) if ids not in known], web, sources)
-    return [(ids, known.get(ids) or found[ids]) for ids in asked]
+    identifiers = list(wanted)
+    on_shelf = {ids: stored.paper for ids in identifiers if (stored := shelf.find_text(ids))}
+    known = {ids: paper for ids, paper in on_shelf.items() if paper.title}
+    looked_up = look_up_records(
+        [ids for ids in dict.fromkeys(identifiers) if ids not in known], web, sources
+    )
+    return [(ids, known.get(ids) or looked_up[ids]) for ids in identifiers]
 
 
-def _fetch_anew(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+def _refetch_records(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
     found = fetch_papers([ids.pmid for ids in wanted], web, anew=True)
     return {ids: found[ids.pmid] for ids in wanted if ids.pmid in found}
 
 
-PUBMED_ANEW = replace(PUBMED, lookup=Lookup(("pmid",), MAX_IDS_PER_REQUEST, _fetch_anew))
-"""PubMed asked again, also for records that were fetched within the last day."""
+PUBMED_ANEW = replace(PUBMED, lookup=Lookup(("pmid",), MAX_IDS_PER_REQUEST, _refetch_records))
+"""PubMed, also for records that were fetched within the last day."""
 CROSSREF_ANEW = replace(CROSSREF, lookup=Lookup(("doi",), 1, ask_crossref))
 """Crossref, likewise."""
 
@@ -280,7 +285,7 @@ Status = Literal["found", "not_found", "invalid", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """The names of one paper; ``message`` says why they could not be had."""
+    """The identifiers of one paper; ``message`` explains a failure."""
 
     requested: str
     status: Status
@@ -288,29 +293,31 @@ class Converted:
     message: str = ""
 
 
-def convert(texts: Sequence[str], web: Web, sources: Sequence[Source]) -> list[Converted]:
-    """Return one outcome for each identifier, in order; any mix, in any spelling.
+def convert_identifiers(
+    texts: Sequence[str], web: Web, sources: Sequence[Source]
+) -> list[Converted]:
+    """Return an outcome for each identifier of *texts*, in order, in any mix and spelling.
 
-    The same one twice is answered twice, and asked about once.
+    A repeated identifier is answered twice and looked up once.
 
     Raises
     ------
     BadRequest
-        There is none, or all are malformed.
+        *texts* is empty, or all identifiers are malformed.
     Unreachable, NotConfigured
-        Not one of them could be asked about.
+        No identifier could be looked up.
     """
     if not texts:
         raise BadRequest("No identifier was given.", "Give PMIDs, PMCIDs or DOIs.")
-    read = [_parse_identifier(text) for text in texts]
-    wanted = list(dict.fromkeys(ids for ids in read if isinstance(ids, Ids)))
-    known = look_up(wanted, web, list(filter(_has_other_identifiers, sources)))
-    outcomes = [known[ids] if isinstance(ids, Ids) else ids for ids in read]
-    answered = [one for one in outcomes if isinstance(one, Paper | NotFound)]
-    troubles = [one for one in outcomes if isinstance(one, PaperError)]
+    parsed = [_parse_identifier(text) for text in texts]
+    wanted = list(dict.fromkeys(ids for ids in parsed if isinstance(ids, Ids)))
+    known = look_up_records(wanted, web, list(filter(_has_other_identifiers, sources)))
+    outcomes = [known[ids] if isinstance(ids, Ids) else ids for ids in parsed]
+    answered = [outcome for outcome in outcomes if isinstance(outcome, Paper | NotFound)]
+    errors = [outcome for outcome in outcomes if isinstance(outcome, PaperError)]
     if not answered:
-        # What could not be asked says more than what was malformed beside it.
-        raise min(troubles, key=lambda one: isinstance(one, BadRequest))
+        # A failed lookup is more informative than a malformed identifier.
+        raise min(errors, key=lambda outcome: isinstance(outcome, BadRequest))
     return list(map(_to_conversion, texts, outcomes))
 
 
@@ -320,7 +327,7 @@ def _has_other_identifiers(source: Source) -> bool:
 
 
 def _parse_identifier(text: str) -> Ids | BadRequest:
-    """Read a PMID, PMCID or DOI; the error is the answer for anything else."""
+    """Parse a PMID, PMCID or DOI; return an error for any other text."""
     ids = Ids.try_parse(text)
     if isinstance(ids, Ids) and not (ids.pmid or ids.pmcid or ids.doi):
         msg = f"{shorten(text, 80)!r} is not a PMID, PMCID or DOI."

@@ -1,7 +1,7 @@
-"""Run harvests in threads of a process that serves people meanwhile: MCP, the desk.
+"""Run harvests in threads of a server process (MCP, the desk).
 
-A run lives in its ledger. When the process ends, the harvest is interrupted, and it can be resumed
-from any door.
+The state of a run is in its ledger. A harvest that ends with the process can be resumed from the
+shell, Python, MCP or the desk.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 MAX_RUNS = 2
-"""Harvests side by side in one process: more would only wait for the same sites."""
+"""Concurrent harvests in one process; more would only wait for the same sites."""
 _STEP_S = 1.0
 _MAX_STOP_S = 15.0  # until a cancelled harvest has stopped, its report included
 
 
 @dataclass(slots=True)
 class HarvestRun:
-    """A harvest that this process works on, or has worked on."""
+    """A harvest that this process runs, or has run."""
 
     harvest: Harvest
     thread: threading.Thread | None = None
@@ -50,7 +50,7 @@ class BackgroundHarvests:
     open_harvest : callable
         Returns the harvest of a job's name.
     busy_hint : str
-        What to do when `MAX_RUNS` harvests are running.
+        The hint if `MAX_RUNS` harvests are running.
     """
 
     def __init__(self, open_harvest: Callable[[str], Harvest], busy_hint: str) -> None:
@@ -59,13 +59,13 @@ class BackgroundHarvests:
         self._runs: dict[str, HarvestRun] = {}
         self._lock = threading.Lock()
 
-    def begin(self, harvest: Harvest) -> HarvestRun:
-        """Start a thread for a job, unless this process has one.
+    def start_run(self, harvest: Harvest) -> HarvestRun:
+        """Start a thread for a harvest, unless this process runs it already.
 
         Raises
         ------
         BadRequest
-            As many harvests as may run side by side are running.
+            `MAX_RUNS` harvests are running already.
         """
         with self._lock:
             run = self._runs.get(harvest.job_id)
@@ -89,22 +89,22 @@ class BackgroundHarvests:
         """Return the run of a job; None if this process never ran the job."""
         return self._runs.get(job_id)
 
-    def wait(self, job_id: str, seconds: float) -> None:
-        """Wait for the end of a job, at most so long."""
+    def wait_for_end(self, job_id: str, seconds: float) -> None:
+        """Wait until a job has ended, at most *seconds*."""
         run = self._runs.get(job_id)
         if run and run.thread and run.is_alive:
             run.thread.join(seconds)
         else:  # another process works on it
             time.sleep(seconds)
 
-    def cancel(self, job_id: str) -> None:
-        """Ask a job to stop, and wait a while until it does."""
+    def cancel_run(self, job_id: str) -> None:
+        """Request that a job stop, and wait until it has, for a while."""
         harvest = self._open_harvest(job_id)
         with closing(harvest.ledger):
             harvest.cancel()
             until = time.monotonic() + _MAX_STOP_S
             while self._is_running(harvest) and time.monotonic() < until:
-                self.wait(job_id, _STEP_S)
+                self.wait_for_end(job_id, _STEP_S)
 
     def _is_running(self, harvest: Harvest) -> bool:
         run = self._runs.get(harvest.job_id)
@@ -126,5 +126,5 @@ def _run_harvest(run: HarvestRun) -> None:
     except Exception as bug:
         # A thread ends silently: the status reports the error.
         log.exception("The harvest %s stopped", run.harvest.job_id)
-        msg = f"The harvest stopped by a mistake of ours: {bug!r}."
-        run.error = PaperError(msg, "Please report it. Asked for again, the harvest goes on.")
+        msg = f"The harvest stopped because Papershelf has a bug: {bug!r}."
+        run.error = PaperError(msg, "Please report it. Start the harvest again to resume it.")

@@ -1,4 +1,4 @@
-"""Fetch thousands of papers: every lawfully available text, as fast as the sites allow.
+"""Download thousands of papers: every lawfully available text, as fast as the sites allow.
 
 Each rung of the ladder is a lane with its own threads, so that all sites are asked concurrently.
 
@@ -30,7 +30,7 @@ from typing import Any
 from ..command_line import command_line
 from ..download.climb import Ask, Climb, DownloadRequest, Fail, Rung, Serve, Settle, State, Wait
 from ..download.ladder import Ladder, Step, get_lease_name
-from ..download.records import look_up
+from ..download.records import look_up_records
 from ..errors import (
     NotConfigured,
     NotFound,
@@ -73,7 +73,7 @@ _BACKLOG_WINDOW_S = 10.0  # reading is the bottleneck when texts wait throughout
 
 
 def run_harvest(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> Iterator[Progress]:
-    """Work on a job until no paper is pending; yield the progress twice a second.
+    """Run a job until no paper is pending; yield the progress twice a second.
 
     The run ends early if the ledger records that the job was cancelled, or if the caller stops
     iterating; finished papers stay finished. The caller must hold the job's lock
@@ -92,7 +92,7 @@ def run_harvest(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> I
     harvest = _Run(ledger, ladder, prefer_pmc=prefer_pmc)
     harvest.start()
     try:
-        while harvest.lanes.wait(0.5):
+        while harvest.lanes.wait_until_done(0.5):
             progress = replace(harvest.status.update_progress(), unread=reading.count_unread())
             yield progress
             if progress.job.cancelled_at:
@@ -115,9 +115,9 @@ class _Run:
         self.offline = ladder.web.settings.papers_offline
         self.outages = Outages()
         again = Lane(_AGAIN, self._queue_again, threads=1)
-        first = Lane(_LOOK_UP, self._look_up, threads=3, batch=_LOOKUP_BATCH)
+        first = Lane(_LOOK_UP, self._look_up_papers, threads=3, batch=_LOOKUP_BATCH)
         nameless = Lane(_IDENTIFY, self._identify_papers, threads=1, batch=IDENTIFIED_AT_ONCE)
-        self.lanes = Lanes([first, nameless, again, *map(self._make_lane, ladder.rungs)])
+        self.lanes = Lanes([first, nameless, again, *map(self._build_lane, ladder.rungs)])
         # The requested version of a paper, unless it is the published one.
         self._wanted_versions: dict[int, Version] = {}
         # Texts to compare later texts with, by the number of the paper.
@@ -130,15 +130,15 @@ class _Run:
         self.ledger.record_site_waits(())
         self.ledger.record_cancellation("")
         for number in self.ledger.list_pending_papers():
-            self.lanes.put(_LOOK_UP, number)
+            self.lanes.queue_number(_LOOK_UP, number)
         self.lanes.start()
 
     def stop(self) -> None:
-        """Begin no more work, and record nothing that is under way: the next run repeats it."""
+        """Start no more work and discard unfinished work, which the next run repeats."""
         self._stopped.set()
         self.lanes.stop()
 
-    def _make_lane(self, rung: Rung) -> Lane:
+    def _build_lane(self, rung: Rung) -> Lane:
         """Return the lane of a rung, with threads and batches that suit its site."""
         work, batch = partial(self._ask_rung, rung), rung.route.batch
         if batch > 1:
@@ -151,29 +151,29 @@ class _Run:
 
     # -- what the papers are -----------------------------------------------------------------
 
-    def _look_up(self, numbers: Sequence[int]) -> None:
-        """Look up the records of papers; papers that are on the shelf end at once."""
+    def _look_up_papers(self, numbers: Sequence[int]) -> None:
+        """Look up the records of papers; papers on the shelf end at once."""
         known: dict[int, Paper] = {}
         wanted: dict[Ids, list[int]] = {}
         rows = self.ledger.read_requests(numbers)
         absent = self.ladder.shelf.find_papers_without_text(ids for ids, *_ in rows.values())
         for number, (ids, asked, round_) in rows.items():
-            self.outages.clear_deferred(number)
+            self.outages.clear_deferred_sites(number)
             with self._isolate_errors(number):
                 self._remember_wanted_version(number, asked)
                 paper = self.ledger.get_paper_record(number)
                 if paper and paper.recorded_by:  # an interrupted run had got this far
                     stored = self.ladder.shelf.find_text(paper.ids)
                     if stored and not is_identified_by_name_only(stored):
-                        self._advance(number, self._restore_climb(number, paper))
+                        self._take_next_step(number, self._restore_climb(number, paper))
                     else:
                         known[number] = paper
                 elif not ids:
-                    self.lanes.put(_IDENTIFY, number)
+                    self.lanes.queue_number(_IDENTIFY, number)
                 else:
                     texts: list[StoredPaper] | None = [] if round_ or ids in absent else None
-                    climb = self.ladder.start_climb(self._make_request(number, ids), texts=texts)
-                    if isinstance(self.ladder.next_action(climb), Serve):
+                    climb = self.ladder.start_climb(self._build_request(number, ids), texts=texts)
+                    if isinstance(self.ladder.choose_next_action(climb), Serve):
                         self._start_climb(number, climb)
                     else:
                         wanted.setdefault(ids, []).append(number)
@@ -181,17 +181,21 @@ class _Run:
 
     def _identify_papers(self, numbers: Sequence[int]) -> None:
         """Identify papers that came without an identifier, and queue them for lookup."""
-        for number, found in identify_papers(self.ledger, numbers, self.ladder):
+        for number, resolution in identify_papers(self.ledger, numbers, self.ladder):
             if self._stopped.is_set():
                 return
             with self._isolate_errors(number):
-                if found.status == "resolved":
-                    self.ledger.record_identity(number, found.ids, str(found))
-                    self.lanes.put(_LOOK_UP, number)
-                elif found.status != "could_not_tell":
-                    self.ledger.record_failure(number, "no_identifier", explain_nameless(found))
+                if resolution.status == "resolved":
+                    self.ledger.record_identity(number, resolution.ids, str(resolution))
+                    self.lanes.queue_number(_LOOK_UP, number)
+                elif resolution.status != "could_not_tell":
+                    self.ledger.record_failure(
+                        number, "no_identifier", explain_missing_identifier(resolution)
+                    )
                 elif not self._schedule_return(number, _IDENTIFY):
-                    self.ledger.record_failure(number, "could_not_tell", explain_nameless(found))
+                    self.ledger.record_failure(
+                        number, "could_not_tell", explain_missing_identifier(resolution)
+                    )
 
     def _look_up_records(self, wanted: Mapping[Ids, Sequence[int]]) -> dict[int, Paper]:
         """Look papers up, and return the records found by number. Duplicates end here."""
@@ -200,11 +204,11 @@ class _Run:
         numbers = [number for same in wanted.values() for number in same]
         self.ledger.begin_rung(numbers, _LOOK_UP)
         with require_answers_since(self.ledger.get_reopening_time(numbers)), Patience(inf).apply():
-            found = look_up(list(wanted), self.ladder.web, self.ladder.sources)
+            found = look_up_records(list(wanted), self.ladder.web, self.ladder.sources)
         if any(not isinstance(outcome, Unreachable) for outcome in found.values()):
             self.outages.record_answer(_LOOK_UP, "")
         outcomes = {number: found[ids] for ids, same in wanted.items() for number in same}
-        papers = {n: one for n, one in sorted(outcomes.items()) if isinstance(one, Paper)}
+        papers = {n: result for n, result in sorted(outcomes.items()) if isinstance(result, Paper)}
         merged = self.ledger.store_paper_records(papers)
         for ids, same in wanted.items():
             for number in same:
@@ -214,20 +218,20 @@ class _Run:
         return {number: paper for number, paper in papers.items() if number not in merged}
 
     def _begin_climbs(self, papers: Mapping[int, Paper]) -> None:
-        """File the abstracts, long before the slowest site answers; then queue the papers."""
+        """Save the abstracts, long before the slowest site answers, and queue the papers."""
         shelf = self.ladder.shelf
         absent = shelf.find_papers_without_text(paper.ids for paper in papers.values())
         climbs: dict[int, Climb] = {}
         for number, paper in papers.items():
             texts = [] if paper.ids in absent else shelf.find_texts(paper.ids)
             climb = climbs[number] = self._restore_climb(number, paper, "looked_up", texts)
-            self.ladder.learn(climb)
+            self.ladder.merge_record_and_text(climb)
         if new := [climb.paper for climb in climbs.values() if not climb.stored]:
             shelf.save_abstracts(new)
         for number, climb in climbs.items():
             with self._isolate_errors(number):
                 # The shelf may add identifiers that make the paper a duplicate within this job.
-                (self._start_climb if climb.stored else self._advance)(number, climb)
+                (self._start_climb if climb.stored else self._take_next_step)(number, climb)
 
     def _handle_lookup_error(self, number: int, ids: Ids, outcome: PaperError) -> None:
         """Postpone a paper whose lookup failed, or go on with the error as its record."""
@@ -237,11 +241,11 @@ class _Run:
             pause_s := self._schedule_return(number, _LOOK_UP)
         ):
             answer = str(outcome.details.get("said", outcome.message))
-            self.outages.defer(number, _LOOK_UP, "")
+            self.outages.defer_paper(number, _LOOK_UP, "")
             self.outages.record_failure(_LOOK_UP, "", pause_s, answer)
             return
         climb = self.ladder.start_climb(
-            self._make_request(number, ids), record=outcome, state="looked_up"
+            self._build_request(number, ids), record=outcome, state="looked_up"
         )
         if isinstance(outcome, Unreachable) and climb.stored:
             climb.record = climb.stored.paper
@@ -249,56 +253,56 @@ class _Run:
 
     def _start_climb(self, number: int, climb: Climb) -> None:
         """Record a paper's identity; go on unless another row is the same paper."""
-        action = self.ladder.next_action(climb)
+        action = self.ladder.choose_next_action(climb)
         paper = action.stored.paper if isinstance(action, Serve) else climb.paper
         if isinstance(action, Fail):
-            self.ledger.record_failure(number, _explain_error(action.error), str(action.error))
+            self.ledger.record_failure(number, _classify_error(action.error), str(action.error))
         elif self.ledger.store_paper_record(number, paper) is None:
-            self._advance(number, climb)
+            self._take_next_step(number, climb)
 
     def _remember_wanted_version(self, number: int, asked: str) -> None:
         if (wants := infer_requested_version(Ids.maybe(asked))) != "published":
             self._wanted_versions[number] = wants
 
-    def _make_request(self, number: int, ids: Ids) -> DownloadRequest:
-        """Return the request for a paper: the version follows from what the user wrote."""
+    def _build_request(self, number: int, ids: Ids) -> DownloadRequest:
+        """Return the request for a paper, in the version that the user's identifier names."""
         wants = self._wanted_versions.get(number, "published")
         return DownloadRequest(ids, wants, prefer_pmc=self.prefer_pmc, offline=self.offline)
 
     # -- the way up --------------------------------------------------------------------------
 
-    def _advance(self, number: int, climb: Climb) -> None:
+    def _take_next_step(self, number: int, climb: Climb) -> None:
         """Take a paper's next step: end it, queue it at a rung, or postpone it."""
         recorded, deferred = len(climb.tried), self.outages.get_deferred_sites(number)
 
         def is_away(rung: Rung) -> bool:
-            away_s = self.outages.get_away_s(rung.via, _get_registrant(rung, climb.paper))
+            away_s = self.outages.get_seconds_away(rung.via, _get_registrant(rung, climb.paper))
             return rung.via in deferred or away_s > 0
 
-        match self.ladder.next_action(climb, is_away):
+        match self.ladder.choose_next_action(climb, is_away):
             case Serve(stored):
                 self._end_paper(number, stored)
             case Ask(rung, notes, passed_over):
-                self._note_attempts(number, climb, notes, passed_over)
-                self.lanes.put(rung.via, number, _get_queue(rung, climb.paper))
+                self._record_skipped_rungs(number, climb, notes, passed_over)
+                self.lanes.queue_number(rung.via, number, _get_queue_tag(rung, climb.paper))
             case Wait(notes, passed_over):
-                self._note_attempts(number, climb, notes, passed_over)
+                self._record_skipped_rungs(number, climb, notes, passed_over)
                 if not self._queue_for_later(number, climb.paper, passed_over):
                     self._settle_paper(number, climb, recorded)
             case Settle(notes):
-                self._note_attempts(number, climb, notes)
+                self._record_skipped_rungs(number, climb, notes)
                 self._settle_paper(number, climb, recorded)
 
-    def _note_attempts(
+    def _record_skipped_rungs(
         self, number: int, climb: Climb, notes: Sequence[Attempt], passed_over: Sequence[Rung] = ()
     ) -> None:
-        """Record the rungs that need not be asked, and the rungs that are unavailable."""
+        """Record the rungs that are not needed, and the rungs that are unavailable."""
         if needless := [attempt for attempt in notes if attempt.outcome == OTHER_VERSION]:
             self.ledger.record_attempts(number, needless)
         for rung in passed_over:
-            self.outages.defer(number, rung.via, _get_registrant(rung, climb.paper))
+            self.outages.defer_paper(number, rung.via, _get_registrant(rung, climb.paper))
         out = [Attempt(rung.via, Unreachable.outcome, _PASSED_OVER) for rung in passed_over]
-        climb.note([*notes, *out])
+        climb.record_attempts([*notes, *out])
 
     def _queue_for_later(self, number: int, paper: Paper, rungs: Sequence[Rung]) -> bool:
         """Queue a paper again for when one of the rungs may answer; return False if none may."""
@@ -306,8 +310,8 @@ class _Run:
         sites = [site for site in sites if not self.outages.is_away_too_long(*site)]
         if not sites:
             return False
-        away_s = max(self.outages.get_away_s(*site) for site in sites)
-        may_recover = any(self.outages.may_recover(*site) for site in sites)
+        away_s = max(self.outages.get_seconds_away(*site) for site in sites)
+        may_recover = any(self.outages.can_recover_soon(*site) for site in sites)
         return self._schedule_return(number, _AGAIN, away_s, may_recover) > 0
 
     def _restore_climb(
@@ -318,7 +322,7 @@ class _Run:
         texts: list[StoredPaper] | None = None,
     ) -> Climb:
         """Return the state of a paper's climb, restored from the ledger."""
-        request = replace(self._make_request(number, paper.ids), retry=True)
+        request = replace(self._build_request(number, paper.ids), retry=True)
         tried, find = self.ledger.list_attempts(number), self.ladder.shelf.find_full_texts
         passed = find_answered_routes(tried, _NO_ANSWER)
         return Climb(request, find, paper, state, tried, passed, texts=texts)
@@ -327,17 +331,19 @@ class _Run:
         self, number: int, lane: str, away_s: float = 0.0, may_recover: bool = False
     ) -> float:
         """Queue a paper for sites that were unavailable; return the delay, or 0."""
-        pause_s = 0.0 if self.offline else self.outages.plan_return_s(number, away_s, may_recover)
+        pause_s = (
+            0.0 if self.offline else self.outages.plan_return_delay_s(number, away_s, may_recover)
+        )
         if pause_s:
-            self.lanes.put(lane, number, after=pause_s)
+            self.lanes.queue_number(lane, number, after=pause_s)
         return pause_s
 
     def _queue_again(self, numbers: Sequence[int]) -> None:
         """Queue papers again at the sites that were unavailable."""
         for number in numbers:
-            self.outages.clear_deferred(number)
+            self.outages.clear_deferred_sites(number)
             with self._isolate_errors(number):
-                self._advance(number, self._restore_climb(number, self._get_paper(number)))
+                self._take_next_step(number, self._restore_climb(number, self._get_paper(number)))
 
     def _get_paper(self, number: int) -> Paper:
         """Return a paper's record from the ledger, or an empty record."""
@@ -351,30 +357,34 @@ class _Run:
             lacking = {
                 n: climb for n, climb in climbs.items() if not self._end_if_shelved(n, climb)
             }
-            if open_to_us := self._split_off_outages(rung, lacking):
-                ended = set(open_to_us) - self._ask_and_keep(rung, open_to_us)
+            if open_to_us := self._select_reachable_papers(rung, lacking):
+                ended = set(open_to_us) - self._ask_and_store(rung, open_to_us)
                 lacking = {n: climb for n, climb in lacking.items() if n not in ended}
         for number, climb in lacking.items():  # not earlier: the next rung needs their leases
             with self._isolate_errors(number):
-                self._advance(number, self._restore_climb(number, climb.paper))
+                self._take_next_step(number, self._restore_climb(number, climb.paper))
 
-    def _split_off_outages(self, rung: Rung, climbs: Mapping[int, Climb]) -> dict[int, Climb]:
-        """Return the papers to ask a rung for now; the others wait until their site is back."""
+    def _select_reachable_papers(self, rung: Rung, climbs: Mapping[int, Climb]) -> dict[int, Climb]:
+        """Return the papers to ask a rung for now; defer the others until their site is back."""
         tags = {number: _get_registrant(rung, climb.paper) for number, climb in climbs.items()}
-        back = {tag for tag in dict.fromkeys(tags.values()) if self.outages.may_ask(rung.via, tag)}
+        back = {
+            tag for tag in dict.fromkeys(tags.values()) if self.outages.can_ask_now(rung.via, tag)
+        }
         for number, tag in tags.items():
             if tag not in back:
-                self.outages.defer(number, rung.via, tag)
+                self.outages.defer_paper(number, rung.via, tag)
         return {number: climb for number, climb in climbs.items() if tags[number] in back}
 
     @contextmanager
     def _lease_papers(self, rung: Rung, papers: Mapping[int, Paper]) -> Iterator[dict[int, Paper]]:
-        """Lease the papers that no other process works on; queue the others again."""
+        """Hold the leases of papers that no other process works on; queue the others again."""
         leases = self.ladder.web.leases
         names = leases.take_free_leases({get_lease_name(paper) for paper in papers.values()})
         for number, paper in papers.items():
             if get_lease_name(paper) not in names:
-                self.lanes.put(rung.via, number, _get_queue(rung, paper), after=_BUSY_S)
+                self.lanes.queue_number(
+                    rung.via, number, _get_queue_tag(rung, paper), after=_BUSY_S
+                )
         try:
             yield {
                 number: paper for number, paper in papers.items() if get_lease_name(paper) in names
@@ -383,20 +393,24 @@ class _Run:
             leases.release_leases(names)
 
     def _end_if_shelved(self, number: int, climb: Climb) -> bool:
-        """End a paper whose text is on the shelf by now; return whether the text is there."""
+        """End a paper whose text is on the shelf by now; return whether it was ended."""
         stored = climb.stored
         if stored is None or not is_request_satisfied(climb.request.wants, stored):
             return False
         with self._isolate_errors(number):
-            self._end_paper(number, stored, self._find_unrecorded(number, stored))
+            self._end_paper(number, stored, self._find_unrecorded_attempts(number, stored))
         return True
 
-    def _find_unrecorded(self, number: int, stored: StoredPaper) -> list[Attempt]:
-        """Return attempts kept with a text by a run that was killed before it recorded them."""
+    def _find_unrecorded_attempts(self, number: int, stored: StoredPaper) -> list[Attempt]:
+        """Return a text's attempts that a killed run saved with the text but not in the ledger."""
         via, recorded = self.ledger.get_unfinished_rung(number), self.ledger.list_attempts(number)
-        return [one for one in stored.attempts if one.source == via and one not in recorded]
+        return [
+            attempt
+            for attempt in stored.attempts
+            if attempt.source == via and attempt not in recorded
+        ]
 
-    def _ask_and_keep(self, rung: Rung, climbs: Mapping[int, Climb]) -> set[int]:
+    def _ask_and_store(self, rung: Rung, climbs: Mapping[int, Climb]) -> set[int]:
         """Ask one rung for papers, and store the texts; return papers that need another rung."""
         for number, climb in climbs.items():
             climb.copies = self._copies.get(number)
@@ -405,29 +419,29 @@ class _Run:
         try:
             since = self.ledger.get_reopening_time(list(climbs))
             with require_answers_since(since), Patience(inf).apply():
-                self.ladder.ask(rung, list(steps.values()))
+                self.ladder.ask_rung(rung, list(steps.values()))
         except (StoreFailed, NotConfigured):
             raise
         except Exception as bug:
             log.exception("%s failed on %s", rung.via, [str(s.paper.ids) for s in steps.values()])
             for step in steps.values():
-                step.note(rung.via, "failed", f"internal error: {bug!r}")
+                step.record_attempt(rung.via, "failed", f"internal error: {bug!r}")
         unserved: set[int] = set()
         for number, step in steps.items():
             with self._isolate_errors(number, step.attempts):
-                if self._take_result(number, rung, step, climbs[number]):
+                if self._store_result(number, rung, step, climbs[number]):
                     unserved.add(number)
                     self._copies[number] = step.copies
                 else:
                     self._copies.pop(number, None)
         return unserved
 
-    def _take_result(self, number: int, rung: Rung, step: Step, climb: Climb) -> bool:
+    def _store_result(self, number: int, rung: Rung, step: Step, climb: Climb) -> bool:
         """Store the text that a rung found; return whether the paper needs another rung."""
         if self._stopped.is_set():
             return False
-        self._note_outage(number, rung, step)
-        if stored := self.ladder.take(rung, step, climb):
+        self._record_site_answer(number, rung, step)
+        if stored := self.ladder.store_result(rung, step, climb):
             self._end_paper(number, stored, step.attempts)
             return False
         self.ledger.record_attempts(number, step.attempts)
@@ -435,7 +449,7 @@ class _Run:
 
     @contextmanager
     def _isolate_errors(self, number: int, unrecorded: Sequence[Attempt] = ()) -> Iterator[None]:
-        """Let an error fail only this paper, unless disk or configuration caused the error."""
+        """In the block, let an error fail only this paper, unless disk or configuration failed."""
         try:
             yield
         except (StoreFailed, NotConfigured):
@@ -445,13 +459,13 @@ class _Run:
                 error
             ):  # affects all papers until a person fixes the problem; they stay pending
                 raise
-            self.ledger.record_failure(number, _explain_error(error), error.text, unrecorded)
+            self.ledger.record_failure(number, _classify_error(error), error.text, unrecorded)
         except Exception as bug:
             log.exception("Number %s of %s failed", number, self.ledger.path.stem)
             why = f"Papershelf has a bug: {bug!r}. Please report it."
             self.ledger.record_failure(number, "bug", why, unrecorded)
 
-    def _note_outage(self, number: int, rung: Rung, step: Step) -> None:
+    def _record_site_answer(self, number: int, rung: Rung, step: Step) -> None:
         """Record whether the site of a rung answered."""
         tag = "" if step.service_down else _get_registrant(rung, step.paper)
         if all(attempt.outcome == "unreachable" for attempt in step.attempts):
@@ -461,15 +475,15 @@ class _Run:
         else:
             self.outages.record_answer(rung.via, tag)
         if step.attempts[-1].outcome == "unreachable":
-            self.outages.defer(
+            self.outages.defer_paper(
                 number, rung.via, _get_registrant(rung, step.paper), already_tried=True
             )
 
     # -- end of a paper ----------------------------------------------------------------------
 
     def _settle_paper(self, number: int, climb: Climb, recorded: int) -> None:
-        """Keep the abstract after all rungs failed; the first *recorded* attempts are written."""
-        self.outages.clear_deferred(number)
+        """Save the abstract after all rungs failed; *recorded* attempts are in the ledger."""
+        self.outages.clear_deferred_sites(number)
         named = {attempt.source for attempt in climb.tried[:recorded]}
         rest = [
             a for a in climb.tried[recorded:] if a.source not in named or a.outcome == OTHER_VERSION
@@ -480,7 +494,7 @@ class _Run:
         why = find_most_informative_failure(story) or Attempt(
             "", "not_offered", "No source offers it."
         )
-        if stored := self.ladder.settle(climb):
+        if stored := self.ladder.save_fallback(climb):
             embargo = next((a.detail for a in story if a.detail.startswith("embargoed")), "")
             if embargo and why.outcome != Unreachable.outcome:
                 why = Attempt("", "embargo", f"In PMC, but {embargo}.")
@@ -507,7 +521,7 @@ class _Run:
                 else why
             )
             reason, detail = why.outcome, why.detail
-        self.outages.clear_deferred(number)
+        self.outages.clear_deferred_sites(number)
         sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
         self.ledger.record_paper_result(number, stored, sha256, reason, detail, unrecorded)
 
@@ -530,7 +544,7 @@ def _get_registrant(rung: Rung, paper: Paper) -> str:
     return paper.ids.doi.partition("/")[0] if rung.via in BY_PUBLISHER else ""
 
 
-def _get_queue(rung: Rung, paper: Paper) -> str:
+def _get_queue_tag(rung: Rung, paper: Paper) -> str:
     """Return the tag of a paper's queue in the lane of a rung.
 
     A service that accepts batches has one queue for papers of all publishers.
@@ -538,15 +552,15 @@ def _get_queue(rung: Rung, paper: Paper) -> str:
     return "" if rung.route.batch > 1 else _get_registrant(rung, paper)
 
 
-def _explain_error(error: PaperError) -> str:
-    """Return in one word why a paper has no record."""
+def _classify_error(error: PaperError) -> str:
+    """Return the ledger's word for a failed lookup."""
     if isinstance(error, NotFound):
         return "not_found"
     return "could_not_tell" if isinstance(error, Unreachable) else "bad_request"
 
 
 class ReaderQueue:
-    """A callable that reads like the given function, and counts texts that wait for a CPU core.
+    """Calls a reading function, and counts the texts that wait for a CPU core.
 
     Parameters
     ----------
@@ -565,14 +579,14 @@ class ReaderQueue:
 
     def __call__(self, *arguments: Any, **options: Any) -> Document:
         """Read a text; it counts as waiting or being read meanwhile."""
-        self._add_inside(1)
+        self._change_unread_count(1)
         try:
             return self._read(*arguments, **options)
         finally:
-            self._add_inside(-1)
+            self._change_unread_count(-1)
 
     def count_unread(self) -> int:
-        """Return how many texts waited for a core throughout the last seconds. Poll regularly."""
+        """Return how many texts waited for a core throughout the last ten seconds."""
         now = time.monotonic()
         with self._lock:
             self._seen.append((now, max(0, self._inside - self.cores)))
@@ -583,7 +597,7 @@ class ReaderQueue:
                 min(waiting for _, waiting in self._seen) if now - began > _BACKLOG_WINDOW_S else 0
             )
 
-    def _add_inside(self, change: int) -> None:
+    def _change_unread_count(self, change: int) -> None:
         with self._lock:
             self._inside += change
 
@@ -613,16 +627,18 @@ def identify_papers(
         )
 
 
-def explain_nameless(found: Resolution) -> str:
-    """Explain why a paper still has no identifier, with candidates."""
+def explain_missing_identifier(found: Resolution) -> str:
+    """Return why a paper still has no identifier, with the candidates."""
     head = f"“{found.asked}” came without an identifier"
-    may_be = f"It may be {'; or '.join(map(str, found.candidates))}." if found.candidates else ""
+    candidates = (
+        f"It may be {'; or '.join(map(str, found.candidates))}." if found.candidates else ""
+    )
     if found.status == "could_not_tell":
-        return f"{head}, and the search for it failed: {found.message} {may_be}".strip()
+        return f"{head}, and the search for it failed: {found.message} {candidates}".strip()
     if found.status == "unreadable":
         return f"{head}, and its record has too little data to search for it."
     if not found.candidates:
         return f"{head}, and no similar paper was found."
-    return f"{head}, and no match is certain. {found.message} {may_be} {_LOOK_HINT}".replace(
+    return f"{head}, and no match is certain. {found.message} {candidates} {_LOOK_HINT}".replace(
         "  ", " "
     )

@@ -93,7 +93,7 @@ def compare_with_lock(lock: CorpusLock, harvest: Harvest) -> CorpusComparison:
     """
     found = compare_lock(lock, harvest.ledger.read_outcomes())
     rows, still = _find_differences(found, lock, harvest)
-    found = _move_vanished(found, rows)
+    found = _mark_unlisted_as_gone(found, rows)
     path = harvest.folder / TABLE
     make_folder(harvest.folder)
     reasons: Counter[str] = Counter()
@@ -105,7 +105,9 @@ def compare_with_lock(lock: CorpusLock, harvest: Harvest) -> CorpusComparison:
                 row = rows.find_value(difference.ids)
                 why = _explain_change(change, difference, row, lock)
                 reasons[why] += change == "changed"
-                writer.writerow(map(to_spreadsheet_cell, _to_cells(change, why, difference, row)))
+                writer.writerow(
+                    map(to_spreadsheet_cell, _build_change_cells(change, why, difference, row))
+                )
     sentences = (*found.sentences, *_summarize_reasons(reasons, still))
     text = "".join(f"{sentence}\n" for sentence in sentences)
     write_file(harvest.folder / SUMMARY, text.encode("utf-8", "replace"))
@@ -137,7 +139,7 @@ def _find_differences(
     return IdsIndex(rows), still
 
 
-def _move_vanished(found: CorpusDifferences, rows: Rows) -> CorpusDifferences:
+def _mark_unlisted_as_gone(found: CorpusDifferences, rows: Rows) -> CorpusDifferences:
     """Move papers that no source lists any more from *lost* to *gone*."""
 
     def vanished(difference: PaperDifference) -> bool:
@@ -172,7 +174,7 @@ def _explain_change(
     return one_line(row.detail or row.reason) if row else "not part of this harvest"
 
 
-def _to_cells(
+def _build_change_cells(
     change: str, why: str, difference: PaperDifference, row: Harvested | None
 ) -> Iterator[str]:
     """Yield the cells of a change's row, in the order of `COLUMNS`."""

@@ -43,7 +43,7 @@ from ..system.progress_display import ProgressDisplay
 from ..system.safe_files import disk_errors, make_folder, replace_text_file
 from .bulk import run_harvest
 from .run_status import Progress
-from .searches import CollectedPapers, SiteQuery, collect_papers, plan_searches
+from .searches import CollectedPapers, SiteQuery, build_site_queries, collect_papers
 
 log = logging.getLogger(__name__)
 _MAX_SLUG_CHARS = 40
@@ -70,7 +70,7 @@ class Harvest(TabularResult):
 
     Examples
     --------
-    >>> for progress in library.harvest(query="CXCL12 AND CXCR4"):   # doctest: +SKIP
+    >>> for progress in library.open_harvest(query="CXCL12 AND CXCR4"):   # doctest: +SKIP
     ...     print(progress.job.counts, progress.eta_s)
     """
 
@@ -91,7 +91,7 @@ class Harvest(TabularResult):
     def __iter__(self) -> Iterator[Progress]:
         """Run the job until no paper is pending, then write the report; see `.bulk.run_harvest`."""
         with self.ledger.exclusive_lock():
-            self._reopen_missing_files()
+            self._reopen_papers_without_file()
             self._reopen_unanswered()
             waited, again = False, 0.0
             for progress in run_harvest(self.ledger, self.ladder, prefer_pmc=self.prefer_pmc):
@@ -127,7 +127,7 @@ class Harvest(TabularResult):
         Parameters
         ----------
         which : {"all", "retrieved", "not_retrieved"}, optional
-            Those that ended with a full text, those that ended without one, or all.
+            Papers that ended with a full text, papers that ended without one, or all.
         """
         return ResultList(self.ledger.read_outcomes(which), HARVESTED_COLUMNS, Harvested.row)
 
@@ -139,8 +139,8 @@ class Harvest(TabularResult):
         """Return the job with its current counts."""
         return self.ledger.read_job()
 
-    def go_on(self) -> int:
-        """Reopen papers for which a site did not answer, at the user's request.
+    def reopen_unanswered(self) -> int:
+        """Reopen papers for which a site did not answer, even if it failed a moment ago.
 
         Iterating over a harvest reopens only papers whose failure is more than a minute old. Sites
         that answered are not asked again.
@@ -158,8 +158,8 @@ class Harvest(TabularResult):
         with self.ledger.exclusive_lock():
             return self._reopen_unanswered(by_hand=True)
 
-    def _reopen_missing_files(self) -> None:
-        """Reopen papers whose files are gone from the shelf: the files decide, not the entries."""
+    def _reopen_papers_without_file(self) -> None:
+        """Reopen papers whose files were deleted from the shelf."""
         folder = self.ladder.shelf.folder
         files = self.ledger.list_paper_files().items()
         lost = [
@@ -168,7 +168,9 @@ class Harvest(TabularResult):
             if not any((folder / form).is_file() for form in list_form_names(file))
         ]
         if reopened := sum(self.ledger.reopen_paper_if_lost(number, file) for number, file in lost):
-            log.warning("%d files of this harvest are gone; their papers are open again.", reopened)
+            log.warning(
+                "%d files of this harvest are missing; their papers are pending again.", reopened
+            )
 
     def _reopen_unanswered(self, *, by_hand: bool = False) -> int:
         """Reopen papers for which a site did not answer; return their count."""
@@ -196,7 +198,7 @@ class Harvest(TabularResult):
             return sum(self.ledger.reopen_papers_by_outcome(word) for word in words)
 
     def cancel(self) -> None:
-        """Ask the process that runs the job to stop soon; the job can be resumed later.
+        """Request that the process running the job stop soon; the job can be resumed later.
 
         Finished papers stay finished.
         """
@@ -206,7 +208,7 @@ class Harvest(TabularResult):
     def report(self, draw: Iterable[str] = ()) -> Path:
         """Write the report of the job's present state; return the path of the main page.
 
-        *drawings* are further formats of the PRISMA figure: ``png``, ``pptx``.
+        *draw* lists further formats of the PRISMA figure: ``png``, ``pptx``.
 
         Raises
         ------
@@ -228,7 +230,7 @@ class Harvest(TabularResult):
         return write_report(job, self.ledger.read_outcomes, self.folder, library, draw)
 
 
-def harvest(  # noqa: PLR0913 - the options of a harvest
+def open_harvest(  # noqa: PLR0913 - the options of a harvest
     papers: RequestedPapers | Mapping[str, RequestedPapers],
     query: str | Query | Sequence[str | Query],
     job_id: str,
@@ -247,7 +249,7 @@ def harvest(  # noqa: PLR0913 - the options of a harvest
     papers : iterable, or mapping of str to iterable
         Identifiers; several lists by their names.
     query : str, Query, or sequence of them
-        Queries for PubMed, or for the named *sources*; see `.searches.plan_searches`.
+        Queries for PubMed, or for the named *sources*; see `.searches.build_site_queries`.
     job_id : str
         The name of an existing job, instead of papers and queries.
     ladder : Ladder
@@ -260,7 +262,7 @@ def harvest(  # noqa: PLR0913 - the options of a harvest
     retry : str, optional
         Reopen papers with this result: ``failed``, ``abstract``, or the outcome of an attempt.
     prefer_pmc : bool, optional
-        False asks the publisher's side first.
+        False asks publishers before PMC.
 
     Raises
     ------
@@ -269,7 +271,7 @@ def harvest(  # noqa: PLR0913 - the options of a harvest
     """
     if retry:
         parse_outcomes(retry)  # reject a wrong word before the job is created
-    wanted = plan_searches(query, sources, ladder.sources)
+    wanted = build_site_queries(query, sources, ladder.sources)
     lists = _to_entries(papers)
     if bool(job_id) == bool(wanted or lists):
         if job_id:
@@ -283,14 +285,14 @@ def harvest(  # noqa: PLR0913 - the options of a harvest
         [entries] = lists.values()
         title = title or _name_list(papers, entries)
         ledger = open_list_job(entries, title, ladder, most=max_papers)
-    elif [one.source.name for one in wanted] == ["pubmed"] and not lists:
+    elif [site_query.source.name for site_query in wanted] == ["pubmed"] and not lists:
         ledger = open_query_job(wanted[0].query, ladder, most=max_papers)
     else:
         ledger = open_searches_job(wanted, lists, ladder, title=title, most=max_papers)
-    meant = Harvest(ledger, ladder, prefer_pmc)
+    opened = Harvest(ledger, ladder, prefer_pmc)
     if retry:
-        meant.retry(retry)
-    return meant
+        opened.retry(retry)
+    return opened
 
 
 def _to_entries(
@@ -304,11 +306,13 @@ def _to_entries(
         Only strings are given, and none of them is an identifier.
     """
     named = papers if isinstance(papers, Mapping) else {"Identifiers": papers} if papers else {}
-    given = {name: list(asked) for name, asked in named.items()}
-    lists = {name: [to_entry(one) for one in asked] for name, asked in given.items()}
-    slips = [one for asked in given.values() for one in asked if isinstance(one, str)]
-    if slips and not any(entry.ids or entry.paper for asked in lists.values() for entry in asked):
-        raise build_no_identifier_error(slips[0])
+    papers_by_list = {name: list(asked) for name, asked in named.items()}
+    lists = {name: [to_entry(paper) for paper in asked] for name, asked in papers_by_list.items()}
+    texts = [
+        paper for asked in papers_by_list.values() for paper in asked if isinstance(paper, str)
+    ]
+    if texts and not any(entry.ids or entry.paper for asked in lists.values() for entry in asked):
+        raise build_no_identifier_error(texts[0])
     return lists
 
 
@@ -321,10 +325,12 @@ def _name_list(papers: RequestedPapers | Mapping[str, RequestedPapers], entries:
 def find_lists_path(
     papers: RequestedPapers | Mapping[str, RequestedPapers], title: str, ladder: Ladder
 ) -> Path:
-    """Return the path of the ledger that `harvest` uses for lists; it need not exist."""
+    """Return the path of the ledger that `open_harvest` uses for lists; it need not exist."""
     lists = _to_entries(papers)
     if len(lists) != 1:
-        return _job_path(ladder, title or ", ".join(lists), _searches_signature((), lists))
+        return _build_job_path(
+            ladder, title or ", ".join(lists), _build_searches_signature((), lists)
+        )
     [entries] = lists.values()
     title = title or _name_list(papers, entries)
     return get_list_path(merge_duplicate_entries(entries).papers, title, ladder)
@@ -341,7 +347,7 @@ def to_entry(paper: str | int | Ids | ListEntry) -> ListEntry:
 
 
 def parse_outcomes(which: str) -> list[str]:
-    """Return the words of a list such as ``failed,paywall``; each must be a possible outcome.
+    """Parse a list of outcomes such as ``failed,paywall``.
 
     Raises
     ------
@@ -358,7 +364,7 @@ def parse_outcomes(which: str) -> list[str]:
 
 
 def open_query_job(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
-    """Return the job that fetches the hits of a query, *most* of them at most (0 for all).
+    """Return the job that fetches the hits of a query, at most *most* (0 for all).
 
     An unfinished job resumes unchanged, unless it was limited to fewer papers than are requested
     now; a finished job first adds new hits.
@@ -371,9 +377,9 @@ def open_query_job(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
         The search failed; no job is created then.
     """
     dates = (query.min_date, query.max_date, query.date_type)
-    path = _job_path(ladder, query.text, [query.text, *dates, *query.publication_types])
+    path = _build_job_path(ladder, query.text, [query.text, *dates, *query.publication_types])
     ledger = Ledger.open_if_undamaged(path)
-    if ledger and not ledger.read_job().ended_at and not _wants_more(ledger.read_job(), most):
+    if ledger and not ledger.read_job().ended_at and not _is_limit_raised(ledger.read_job(), most):
         return ledger
     found = find_every_pmid(query, ladder.web)
     if found.total > _MAX_UNLIMITED_HITS and not most:
@@ -384,7 +390,7 @@ def open_query_job(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
         _add_new_hits(ledger, query, found, hits, most)
         return ledger
     entries = list(islice(hits, most or None))
-    notes = _limit_notes(found, len(entries), most)
+    notes = _build_limit_notes(found, len(entries), most)
     if not entries:
         msg = f"PubMed finds nothing for {query.text!r}."
         raise NothingFound(msg, *notes, "Check the spelling, or ask with fewer words.")
@@ -416,13 +422,13 @@ def _add_new_hits(
         known = {row.asked for row in ledger.read_outcomes()}
         hits = islice((hit for hit in hits if hit[0] not in known), max(0, most - taken))
     entries = list(hits)
-    notes = _limit_notes(found, taken + len(entries), most)
+    notes = _build_limit_notes(found, taken + len(entries), most)
     ledger.add_search_hits(
         entries, found.total, notes=notes, searches=(_record_pubmed_search(query, found),)
     )
 
 
-def _limit_notes(found: AllHits, taken: int, most: int) -> list[str]:
+def _build_limit_notes(found: AllHits, taken: int, most: int) -> list[str]:
     """Return notes about the hits for a reviewer; complete once all pages were read."""
     notes = list(found.warnings)
     if most and taken < found.total:
@@ -435,7 +441,7 @@ def _count_taken_hits(job: Job) -> int:
     return job.counts.requested + job.duplicates
 
 
-def _wants_more(job: Job, most: int) -> bool:
+def _is_limit_raised(job: Job, most: int) -> bool:
     """Return whether a job was limited to fewer papers than are requested now."""
     limited = any(note.startswith(_LIMIT_NOTE_PREFIX) for note in job.notes)
     return limited and (not most or most > _count_taken_hits(job))
@@ -480,7 +486,7 @@ def open_list_job(
 
 def get_list_path(papers: Iterable[ListEntry], title: str, ladder: Ladder) -> Path:
     """Return the path of a list's ledger, which need not exist."""
-    return _job_path(ladder, title, sorted(e.ids.key if e.ids else e.asked for e in papers))
+    return _build_job_path(ladder, title, sorted(e.ids.key if e.ids else e.asked for e in papers))
 
 
 def open_searches_job(
@@ -500,29 +506,31 @@ def open_searches_job(
     BadRequest, NotConfigured, Unreachable
         A search failed; no job is created then.
     """
-    title = title or ", ".join(dict.fromkeys([*(one.asked for one in wanted), *lists]))
-    path = _job_path(ladder, title, _searches_signature(wanted, lists))
+    title = title or ", ".join(
+        dict.fromkeys([*(site_query.asked for site_query in wanted), *lists])
+    )
+    path = _build_job_path(ladder, title, _build_searches_signature(wanted, lists))
     ledger = Ledger.open_if_undamaged(path)
-    if ledger and not ledger.read_job().ended_at and not _wants_more(ledger.read_job(), most):
+    if ledger and not ledger.read_job().ended_at and not _is_limit_raised(ledger.read_job(), most):
         return ledger
     rows = list(ledger.read_outcomes()) if ledger else []
     found = collect_papers(wanted, lists, ladder, [row.paper for row in rows])
     words = {row.asked for row in rows}  # the only way to recognise references without identifiers
     unknown = [entry for entry in found.papers if entry.ids or entry.asked not in words]
-    fresh = unknown[: max(0, most - len(rows))] if most else unknown
+    new = unknown[: max(0, most - len(rows))] if most else unknown
     taken = sum(search.taken for search in found.searches)
     notes = list(found.notes)
-    if len(fresh) < len(unknown):
-        got, all_ = len(rows) + len(fresh), len(rows) + len(unknown)
-        notes.append(f"{_LIMIT_NOTE_PREFIX}{got:,} of {all_:,} papers were requested.")
+    if len(new) < len(unknown):
+        count, total = len(rows) + len(new), len(rows) + len(unknown)
+        notes.append(f"{_LIMIT_NOTE_PREFIX}{count:,} of {total:,} papers were requested.")
     if ledger:
         known = max(0, taken - len(rows) - len(unknown))
-        ledger.add_search_hits(fresh, taken, notes=notes, searches=found.searches, duplicates=known)
+        ledger.add_search_hits(new, taken, notes=notes, searches=found.searches, duplicates=known)
         return ledger
-    if not fresh:
+    if not new:
         msg = "None of these searches found a paper."
         raise NothingFound(msg, "Check the spelling, or ask with fewer words.")
-    return Ledger.create(path, _build_job(path.stem, title, found, taken, notes), fresh)
+    return Ledger.create(path, _build_job(path.stem, title, found, taken, notes), new)
 
 
 def _build_job(
@@ -543,7 +551,7 @@ def _build_job(
     )
 
 
-def _searches_signature(
+def _build_searches_signature(
     wanted: Sequence[SiteQuery], lists: Mapping[str, Sequence[ListEntry]]
 ) -> list[str]:
     """Return queries and entries in sorted order, so that their order does not change the job."""
@@ -566,14 +574,14 @@ def open_job(job_id: str, ladder: Ladder) -> Ledger:
     if not _ID.fullmatch(job_id):
         msg = f"{job_id!r} is not the name of a harvest."
         raise BadRequest(msg, f"To list all: {command_line('harvest status')}")
-    return Ledger(_jobs_folder(ladder) / f"{job_id}.db")
+    return Ledger(_get_jobs_folder(ladder) / f"{job_id}.db")
 
 
 def list_jobs(ladder: Ladder) -> list[Job]:
     """Return all jobs of the shelf, the newest first."""
     jobs = []
-    with disk_errors(_jobs_folder(ladder), "read"):
-        paths = [*_jobs_folder(ladder).glob("*.db")]
+    with disk_errors(_get_jobs_folder(ladder), "read"):
+        paths = [*_get_jobs_folder(ladder).glob("*.db")]
     for path in paths:
         try:
             with closing(Ledger(path)) as ledger:
@@ -583,20 +591,20 @@ def list_jobs(ladder: Ladder) -> list[Job]:
     return sorted(jobs, key=lambda job: job.begun_at, reverse=True)
 
 
-def _job_path(ladder: Ladder, title: str, asked: Sequence[str]) -> Path:
+def _build_job_path(ladder: Ladder, title: str, asked: Sequence[str]) -> Path:
     """Return the path of a job's ledger, named after its title and the request."""
     words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:_MAX_SLUG_CHARS].strip("-")
     mark = hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:8]
-    return _jobs_folder(ladder) / f"{words or 'harvest'}-{mark}.db"
+    return _get_jobs_folder(ladder) / f"{words or 'harvest'}-{mark}.db"
 
 
-def _jobs_folder(ladder: Ladder) -> Path:
+def _get_jobs_folder(ladder: Ladder) -> Path:
     return get_ledgers_folder(ladder.shelf.folder)
 
 
 @dataclass(slots=True)
 class Ledgers:
-    """The ledgers of a shelf, each opened once; `close` brings the reports up to date."""
+    """The ledgers of a shelf, each opened once; `close` updates their reports."""
 
     ladder: Ladder
     _all: list[Ledger] | None = None
@@ -604,7 +612,7 @@ class Ledgers:
 
     @property
     def all(self) -> list[Ledger]:
-        """Every ledger, opened when first needed."""
+        """All ledgers, opened on first use."""
         if self._all is None:
             self._all = [open_job(job.job_id, self.ladder) for job in list_jobs(self.ladder)]
         return self._all
@@ -617,7 +625,7 @@ class Ledgers:
         for ledger in self.all:
             numbers = {
                 *ledger.find_paper_numbers(stored.paper.ids),
-                *_find_cited_in_words(ledger, stored.paper),
+                *_find_unidentified_rows(ledger, stored.paper),
             }
             if sum(ledger.record_manual_text(number, stored, sha256) for number in sorted(numbers)):
                 changed.append(ledger.path.stem)
@@ -626,7 +634,7 @@ class Ledgers:
         return tuple(changed)
 
     def record_loss(self, stored: StoredPaper) -> tuple[str, ...]:
-        """Reopen a paper in harvests whose text was rejected; return the names of the jobs."""
+        """Reopen a paper whose text was rejected in its harvests; return the names of the jobs."""
         changed = []
         file = stored.path.replace("\\", "/").rpartition("/")[2]
         for ledger in self.all:
@@ -638,7 +646,7 @@ class Ledgers:
         return tuple(changed)
 
     def mark_changed(self, ledger: Ledger) -> None:
-        """Have the report of a harvest written again when the ledgers are closed."""
+        """Request that `close` write the report of this harvest again."""
         self._touched[ledger.path.stem] = ledger
 
     def close(self) -> None:
@@ -649,8 +657,8 @@ class Ledgers:
             ledger.close()
 
 
-def _find_cited_in_words(ledger: Ledger, paper: Paper) -> list[int]:
-    """Return papers of a harvest that have no identifier and whose title is this paper's."""
+def _find_unidentified_rows(ledger: Ledger, paper: Paper) -> list[int]:
+    """Return the numbers of papers without identifier whose description contains this title."""
     from ..judges.titles import count_distinctive_words, split_title_words
 
     title = " ".join(split_title_words(paper.title))
@@ -669,20 +677,20 @@ def list_shelf_papers(shelf: Shelf) -> Iterator[tuple[Paper, str]]:
     while True:
         total, page = shelf.list_papers(start=start, max_results=_PAGE)
         yield from (
-            (one.paper, Path(one.path).name if one.kind == "full_text" else "")
-            for one in page
-            if not _is_secondary_version(one, shelf)
+            (stored.paper, Path(stored.path).name if stored.kind == "full_text" else "")
+            for stored in page
+            if not _is_secondary_version(stored, shelf)
         )
         start += len(page)
         if start >= total or not page:
             return
 
 
-def _is_secondary_version(one: StoredPaper, shelf: Shelf) -> bool:
+def _is_secondary_version(stored: StoredPaper, shelf: Shelf) -> bool:
     """Return whether the shelf shows another text of the paper instead of this text."""
-    beside = one.version in UNPUBLISHED_VERSIONS or one.kind == "rejected"
-    best = shelf.find_text(one.paper.ids) if beside else None
-    return best is not None and best.path != one.path
+    is_secondary = stored.version in UNPUBLISHED_VERSIONS or stored.kind == "rejected"
+    best = shelf.find_text(stored.paper.ids) if is_secondary else None
+    return best is not None and best.path != stored.path
 
 
 def list_harvested_papers(rows: Iterator[Harvested]) -> Iterator[tuple[Paper, str]]:

@@ -35,7 +35,7 @@ _MAX_TOTAL_WAIT_S = 3000.0  # total wait; less than the hour for which sites usu
 
 @dataclass(slots=True)
 class Lane:
-    """One queue and the threads that serve it.
+    """A queue, and the threads that process it.
 
     Parameters
     ----------
@@ -107,7 +107,8 @@ class Lane:
 class Lanes:
     """All lanes of one run, and the numbers that wait for a later time.
 
-    The first exception that escapes a piece of work ends all lanes and is raised by `wait`.
+    The first exception that escapes a piece of work ends all lanes and is raised by
+    `wait_until_done`.
     """
 
     def __init__(self, lanes: Sequence[Lane]) -> None:
@@ -135,18 +136,18 @@ class Lanes:
             thread.start()
 
     def stop(self) -> None:
-        """Begin no more work; work that is under way ends by itself."""
+        """Start no more work; work in progress ends by itself."""
         with self._changed:
             self._stopping = True
             self._wake_all()
 
-    def put(self, lane: str, number: int, tag: str = "", *, after: float = 0.0) -> None:
+    def queue_number(self, lane: str, number: int, tag: str = "", *, after: float = 0.0) -> None:
         """Queue a number, now or *after* a delay in seconds."""
         with self._changed:
             if after > 0:
                 self._later.append((self._clock.read_seconds() + after, number, lane, tag))
             else:
-                self._enqueue(lane, number, tag)
+                self._queue_and_wake(lane, number, tag)
 
     def count_waiting(self) -> dict[str, int]:
         """Return how many numbers are queued or under way in each lane."""
@@ -161,10 +162,10 @@ class Lanes:
     def count_postponed(self) -> tuple[int, float]:
         """Return how many numbers are postponed, and the seconds until the first is due."""
         with self._changed:
-            return len(self._later), self._seconds_until_due()
+            return len(self._later), self._get_seconds_until_due()
 
-    def wait(self, seconds: float) -> bool:
-        """Wait until all work is finished, at most *seconds*; return False when it is finished.
+    def wait_until_done(self, seconds: float) -> bool:
+        """Wait until all work is done, at most *seconds*; return False once it is done.
 
         Raises
         ------
@@ -180,11 +181,11 @@ class Lanes:
                 return True
             if not self._later:
                 return False
-            pause = min(seconds, self._seconds_until_due())
+            pause = min(seconds, self._get_seconds_until_due())
         time.sleep(pause)
         return True
 
-    def _seconds_until_due(self) -> float:
+    def _get_seconds_until_due(self) -> float:
         """Return the seconds until the first postponed number is due."""
         now = self._clock.read_seconds()
         return max(0.0, min((at for at, *_ in self._later), default=now) - now)
@@ -195,9 +196,9 @@ class Lanes:
         if due:
             self._later = [entry for entry in self._later if entry[0] > now]
             for _, number, lane, tag in due:
-                self._enqueue(lane, number, tag)
+                self._queue_and_wake(lane, number, tag)
 
-    def _enqueue(self, lane: str, number: int, tag: str) -> None:
+    def _queue_and_wake(self, lane: str, number: int, tag: str) -> None:
         """Queue a number and wake a thread of its lane."""
         self._lanes[lane].enqueue(number, tag)
         self._lanes[lane].changed.notify()
@@ -216,7 +217,7 @@ class Lanes:
             tag, numbers = job
             try:
                 lane.work(numbers)
-            except BaseException as failure:  # noqa: BLE001 - raised again by `wait`
+            except BaseException as failure:  # noqa: BLE001 - raised again by `wait_until_done`
                 with self._changed:
                     self._failure = self._failure or failure
                     self._stopping = True
@@ -232,7 +233,9 @@ class Lanes:
         with self._changed:
             while not self._stopping:
                 others = any(x.waiting for x in self._lanes.values() if x is not lane)
-                others = others or bool(self._later and self._seconds_until_due() <= lane.wait_s)
+                others = others or bool(
+                    self._later and self._get_seconds_until_due() <= lane.wait_s
+                )
                 if job := lane.take_work(without_waiting=not others):
                     return job
                 lane.changed.wait(_BATCH_POLL_S if lane.batch > 1 else None)
@@ -251,7 +254,7 @@ def _limit_memory_arenas() -> None:
 
 @dataclass(slots=True)
 class _SiteState:
-    """The failures of a site, and until when the run leaves the site alone."""
+    """The failures of a site, and the time until which the run sends it no requests."""
 
     failures: int = 0
     since: float = 0.0
@@ -288,35 +291,37 @@ class Outages:
         self._returns: dict[int, int] = {}  # how often each paper returned to deferred sites
         self._lock = threading.Lock()
 
-    def get_away_s(self, via: str, tag: str) -> float:
+    def get_seconds_away(self, via: str, tag: str) -> float:
         """Return the seconds until this site may be asked again; 0 if it may be asked now."""
         with self._lock:
             now = self._clock.read_seconds()
             return max(
-                (max(0.0, site.until - now) for site in self._find_unavailable(via, tag)),
+                (max(0.0, site.until - now) for site in self._find_unavailable_sites(via, tag)),
                 default=0.0,
             )
 
-    def may_recover(self, via: str, tag: str) -> bool:
-        """Return whether an unavailable site may recover soon: few trials have failed so far."""
+    def can_recover_soon(self, via: str, tag: str) -> bool:
+        """Return whether an unavailable site may recover soon, because few trials have failed."""
         with self._lock:
-            return any(site.trials <= _MAX_TRIALS for site in self._find_unavailable(via, tag))
+            return any(
+                site.trials <= _MAX_TRIALS for site in self._find_unavailable_sites(via, tag)
+            )
 
     def is_away_too_long(self, via: str, tag: str) -> bool:
-        """Return whether a site must be left alone for longer than a run waits."""
+        """Return whether a site must be avoided for longer than a run waits."""
         with self._lock:
             return any(
                 site.until - site.since >= _MAX_TOTAL_WAIT_S
-                for site in self._find_unavailable(via, tag)
+                for site in self._find_unavailable_sites(via, tag)
             )
 
-    def may_ask(self, via: str, tag: str) -> bool:
-        """Return whether to ask this site now.
+    def can_ask_now(self, via: str, tag: str) -> bool:
+        """Return whether this site may be asked now; the call counts as a trial after an outage.
 
         After a pause the first paper may ask, and the others wait for its result.
         """
         with self._lock:
-            now, out = self._clock.read_seconds(), self._find_unavailable(via, tag)
+            now, out = self._clock.read_seconds(), self._find_unavailable_sites(via, tag)
             if any(now < site.until for site in out):
                 return False
             for site in out:
@@ -325,7 +330,7 @@ class Outages:
             return True
 
     def record_answer(self, via: str, tag: str) -> None:
-        """Record that a site answered, and the service that leads to the site."""
+        """Record that a site answered, and with it the service that leads to the site."""
         with self._lock:
             for key in {(via, ""), (via, tag)}:
                 self._sites.pop(key, None)
@@ -349,7 +354,9 @@ class Outages:
             if tag:  # a host was found, so the service that leads there answered
                 self._sites.pop((via, ""), None)
 
-    def defer(self, number: int, via: str, tag: str, *, already_tried: bool = False) -> set[str]:
+    def defer_paper(
+        self, number: int, via: str, tag: str, *, already_tried: bool = False
+    ) -> set[str]:
         """Record that a paper must still be asked for at a site; return all its deferred sites.
 
         *already_tried* marks a paper whose site was asked and did not answer.
@@ -365,13 +372,13 @@ class Outages:
         with self._lock:
             return set(self._deferred.get(number, ()))
 
-    def clear_deferred(self, number: int) -> None:
+    def clear_deferred_sites(self, number: int) -> None:
         """Clear the deferred sites of a paper that has ended, or asks all sites again."""
         with self._lock:
             self._deferred.pop(number, None)
             self._already_tried.discard(number)
 
-    def plan_return_s(self, number: int, away_s: float, may_recover: bool) -> float:
+    def plan_return_delay_s(self, number: int, away_s: float, may_recover: bool) -> float:
         """Return the seconds until a paper asks deferred sites again; 0 after its last return.
 
         Waits for another paper's trial do not count while the sites may recover.
@@ -403,7 +410,7 @@ class Outages:
             via in deferred and tag in ("", deferred[via]) for deferred in self._deferred.values()
         )
 
-    def _find_unavailable(self, via: str, tag: str) -> list[_SiteState]:
+    def _find_unavailable_sites(self, via: str, tag: str) -> list[_SiteState]:
         """Return the states of the service and the host that do not answer."""
         sites = (self._sites.get(key) for key in {(via, ""), (via, tag)})
         return [site for site in sites if site and site.failures >= _OUTAGE_AFTER_FAILURES]

@@ -22,7 +22,7 @@ from typing import Any
 
 from ..command_line import command_line
 from ..download.ladder import Ladder
-from ..download.records import look_up
+from ..download.records import look_up_records
 from ..errors import NotAvailable, NothingFound, PaperError, Unreachable
 from ..lists.pasted import ListEntry
 from ..media import is_image_name, pick_best_formats, read_stored_objects
@@ -176,15 +176,15 @@ def plan_list(entries: Sequence[ListEntry], ladder: Ladder) -> Plan:
     """
     ladder.web.settings.require_email("NCBI")
     nameless = sum(not entry.ids for entry in entries)
-    missing = [entry for entry in entries if entry.ids and not _is_held(entry, ladder)]
+    missing = [entry for entry in entries if entry.ids and not _is_on_shelf(entry, ladder)]
     size = min(len(missing), _SAMPLE_SIZE)  # spread over the list: lists are often sorted
     sample = [missing[number * len(missing) // size].ids for number in range(size)]
-    found = list(look_up(sample, ladder.web, ladder.sources).values()) if sample else []
+    found = list(look_up_records(sample, ladder.web, ladder.sources).values()) if sample else []
     papers = [outcome for outcome in found if isinstance(outcome, Paper)]
     silent = [outcome for outcome in found if isinstance(outcome, Unreachable)]
     if silent and len(silent) == len(found):
         raise silent[0]
-    known = _extrapolate(missing, papers, len(found))
+    known = _extrapolate_from_sample(missing, papers, len(found))
     notes = _describe_sample(len(missing), len(found), len(papers), len(silent), nameless)
     return _build_plan(ladder, known, len(entries) - nameless - len(missing), notes)
 
@@ -209,7 +209,9 @@ def _describe_sample(missing: int, asked: int, known: int, silent: int, nameless
     return notes
 
 
-def _extrapolate(missing: Sequence[ListEntry], papers: Sequence[Paper], asked: int) -> _PaperCounts:
+def _extrapolate_from_sample(
+    missing: Sequence[ListEntry], papers: Sequence[Paper], asked: int
+) -> _PaperCounts:
     """Extrapolate to all papers from the sample *asked*, of which *papers* are known."""
     part = len(missing) / asked if asked else 0.0
     in_pmc, abstracts, preprints = (
@@ -234,7 +236,7 @@ def _extrapolate(missing: Sequence[ListEntry], papers: Sequence[Paper], asked: i
     )
 
 
-def _is_held(entry: ListEntry, ladder: Ladder) -> bool:
+def _is_on_shelf(entry: ListEntry, ladder: Ladder) -> bool:
     """Return whether the requested version of a paper is on the shelf."""
     wants = infer_requested_version(Ids.maybe(entry.asked))
     held = ladder.shelf.find_text(entry.ids, wants)
@@ -255,8 +257,10 @@ def _count_identifier_kinds(entries: Sequence[ListEntry]) -> dict[str, int]:
     """Return how many papers of a list are looked up by each kind of identifier."""
     ids = [entry.ids for entry in entries]
     return {
-        "pmcid": sum(bool(one.pmcid) for one in ids),
-        "doi": sum(bool(one.doi) and not (one.pmid or one.pmcid) for one in ids),
+        "pmcid": sum(bool(paper_ids.pmcid) for paper_ids in ids),
+        "doi": sum(
+            bool(paper_ids.doi) and not (paper_ids.pmid or paper_ids.pmcid) for paper_ids in ids
+        ),
     }
 
 
@@ -447,30 +451,32 @@ def estimate_media_space(
     tables = _TABLE_BYTES if "table" in kinds else 0
     if not set(kinds) - {"table"}:
         return MediaSpace(papers, 0, papers * tables, tables, "the average size of tables")
-    known = list(islice(_files_on_shelf(ladder.shelf.folder, kinds), _MAX_READ_FOLDERS))
+    known = list(islice(_iterate_shelf_files(ladder.shelf.folder, kinds), _MAX_READ_FOLDERS))
     basis = f"{len(known)} papers of this shelf"
     if len(known) < _ENOUGH_PAPERS:
-        known = list(_files_in_cloud(_sample_pmcids(entries, queries, ladder), kinds, ladder))
+        known = list(_iterate_cloud_files(_sample_pmcids(entries, queries, ladder), kinds, ladder))
         basis = f"what PMC lists for {len(known)} of the papers"
     if not known:
         return MediaSpace(papers, 0, papers * tables, 0, "no data, because PMC did not answer")
     share = papers / len(known)
     return MediaSpace(
         papers,
-        round(share * sum(one.files for one in known)),
-        round(share * sum(one.size for one in known)) + papers * tables,
-        max(one.size for one in known) + tables,
+        round(share * sum(files_of_paper.files for files_of_paper in known)),
+        round(share * sum(files_of_paper.size for files_of_paper in known)) + papers * tables,
+        max(files_of_paper.size for files_of_paper in known) + tables,
         basis,
     )
 
 
-def _files_on_shelf(folder: Path, kinds: Sequence[ObjectKind]) -> Iterator[_PaperFiles]:
+def _iterate_shelf_files(folder: Path, kinds: Sequence[ObjectKind]) -> Iterator[_PaperFiles]:
     """Yield the fetched files of earlier papers; tables are estimated separately."""
-    for each in folder.glob("*.files"):
+    for paper_folder in folder.glob("*.files"):
         rows = (
-            one for one in read_stored_objects(each) if one.kind in kinds and one.kind != "table"
+            stored_object
+            for stored_object in read_stored_objects(paper_folder)
+            if stored_object.kind in kinds and stored_object.kind != "table"
         )
-        fetched = [one.bytes for one in rows if one.file]
+        fetched = [stored_object.bytes for stored_object in rows if stored_object.file]
         if fetched:
             yield _PaperFiles(len(fetched), sum(fetched))
 
@@ -482,15 +488,15 @@ def _sample_pmcids(
     named = [entry for entry in entries if entry.ids]
     size = min(len(named), 2 * _ENOUGH_PAPERS)
     chosen = [named[number * len(named) // size].ids for number in range(size)]
-    found = look_up(chosen, ladder.web, ladder.sources).values() if chosen else ()
-    papers = [one for one in found if isinstance(one, Paper)]
+    found = look_up_records(chosen, ladder.web, ladder.sources).values() if chosen else ()
+    papers = [paper for paper in found if isinstance(paper, Paper)]
     for query in queries if not papers else ():
         asked = replace(query, text=f"({query.text}) AND {_IN_PMC}", max_results=_ENOUGH_PAPERS)
         papers += search_pubmed(asked, ladder.web, ladder.sources).papers
-    return islice((one.ids.pmcid for one in papers if one.ids.pmcid), _ENOUGH_PAPERS)
+    return islice((paper.ids.pmcid for paper in papers if paper.ids.pmcid), _ENOUGH_PAPERS)
 
 
-def _files_in_cloud(
+def _iterate_cloud_files(
     pmcids: Iterable[str], kinds: Sequence[ObjectKind], ladder: Ladder
 ) -> Iterator[_PaperFiles]:
     """Yield the files that the Cloud Service lists for each paper; none if it lacks the paper."""

@@ -59,7 +59,7 @@ class StatusReporter:
         later = self._lanes.count_postponed()
         job, done = self._ledger.read_job(), self._lanes.count_done()
         progress = self._meter.add_sample(job, done, self._lanes.count_waiting(), later)
-        out = [self._to_wait(outage, later[1]) for outage in self._outages.list_outages()]
+        out = [self._outage_to_wait(outage, later[1]) for outage in self._outages.list_outages()]
         slow = self._find_slow_site(progress)
         if (*out, *slow) != self._published:
             self._published = (*out, *slow)
@@ -82,13 +82,13 @@ class StatusReporter:
             abs(through - self._done_at) > _MIN_REPORTED_WAIT_S
         ):  # else each call would report a new wait
             self._done_at = through
-        return [SiteWait(self._site_name(via), papers, format_timestamp(self._done_at))]
+        return [SiteWait(self._get_site_name(via), papers, format_timestamp(self._done_at))]
 
-    def _to_wait(self, outage: Outage, due_s: float) -> SiteWait:
+    def _outage_to_wait(self, outage: Outage, due_s: float) -> SiteWait:
         """Return the wait for a site that is unavailable: until a paper returns to the site."""
         now = time.time()
         again = outage.again if outage.again > now else now + due_s
-        site = self._site_name(outage.via, outage.tag)
+        site = self._get_site_name(outage.via, outage.tag)
         return SiteWait(
             site,
             outage.papers,
@@ -97,7 +97,7 @@ class StatusReporter:
             outage.said,
         )
 
-    def _site_name(self, via: str, tag: str = "") -> str:
+    def _get_site_name(self, via: str, tag: str = "") -> str:
         """Return the name of a rung's site."""
         if tag:
             return f"the publisher's site for DOIs with prefix {tag}"

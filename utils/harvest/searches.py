@@ -64,7 +64,7 @@ class CollectedPapers:
     silent: tuple[tuple[int, str], ...] = ()
 
 
-def plan_searches(
+def build_site_queries(
     queries: str | Query | Sequence[str | Query], among: Sequence[str], sources: Sequence[Source]
 ) -> list[SiteQuery]:
     """Return every query for every site to send it to.
@@ -79,10 +79,10 @@ def plan_searches(
         A site cannot be searched, or a query has no words besides field tags.
     """
     able = {source.name: source for source in sources if source.search}
-    if strange := [name for name in among if name not in able]:
-        msg = f"{', '.join(strange)} cannot be searched."
+    if unknown := [name for name in among if name not in able]:
+        msg = f"{', '.join(unknown)} cannot be searched."
         raise BadRequest(
-            msg, suggest_nearest_name(strange[0], able), f"Choose among {', '.join(able)}."
+            msg, suggest_nearest_name(unknown[0], able), f"Choose among {', '.join(able)}."
         )
     wanted: list[SiteQuery] = []
     for asked in [queries] if isinstance(queries, str | Query) else queries:
@@ -93,9 +93,9 @@ def plan_searches(
         if colon and (own := able.get(name.strip().lower())):
             wanted.append(_to_site_query(own, text.strip(), query))
             continue
-        for one in dict.fromkeys(among or (_PUBMED,)):
-            bare, warnings = strip_field_tags(query.text) if one != _PUBMED else (query.text, ())
-            wanted.append(_to_site_query(able[one], bare, query, warnings))
+        for site in dict.fromkeys(among or (_PUBMED,)):
+            bare, warnings = strip_field_tags(query.text) if site != _PUBMED else (query.text, ())
+            wanted.append(_to_site_query(able[site], bare, query, warnings))
     return wanted
 
 
@@ -130,9 +130,9 @@ def collect_papers(
     """
     hits = _PaperCollector(ladder)
     silent = []
-    for at, one in enumerate(wanted):
+    for at, query in enumerate(wanted):
         try:
-            hits.run_search(one)
+            hits.run_search(query)
         except Unreachable as miss:
             if at not in spared:
                 raise
@@ -155,7 +155,7 @@ class _PaperCollector:
     def run_search(self, wanted: SiteQuery) -> None:
         """Add every hit of one search."""
         before, site = len(self.entries), wanted.source.title
-        take = self._search_pubmed if wanted.source.name == _PUBMED else self._page_through
+        take = self._search_pubmed if wanted.source.name == _PUBMED else self._collect_pages
         try:
             hits, understood = take(wanted)
         except Unreachable as miss:
@@ -181,7 +181,7 @@ class _PaperCollector:
         self.notes += [f"PubMed: {warning}" for warning in found.warnings]
         return found.total, found.effective_query
 
-    def _page_through(self, wanted: SiteQuery) -> tuple[int, str]:
+    def _collect_pages(self, wanted: SiteQuery) -> tuple[int, str]:
         """Add every hit that a site pages through; return the hit count and the query as run."""
         hits, understood, warnings = 0, wanted.query.text, dict[str, None]()
         for page in _fetch_pages(wanted, self.ladder.web):
@@ -203,7 +203,7 @@ class _PaperCollector:
     def _append_record(self, entry: ListEntry, paper: Paper | None) -> None:
         """Append a record and its paper."""
         self.entries.append(entry)
-        self.papers.append(paper and _strip_prose(paper))
+        self.papers.append(paper and _keep_identifying_fields(paper))
 
     def deduplicate(self, known: Sequence[Paper]) -> CollectedPapers:
         """Return the collected papers without duplicates and without those *known*."""
@@ -242,7 +242,7 @@ class _PaperCollector:
             outcome = outcomes.get(ids)
             silent += bool(ids) and not isinstance(outcome, Paper)
             paper = outcome if isinstance(outcome, Paper) else Paper(ids)
-            self.papers[at] = _strip_prose(paper)
+            self.papers[at] = _keep_identifying_fields(paper)
         if silent:
             what = "record was" if silent == 1 else "records were"
             self.notes.append(
@@ -250,8 +250,8 @@ class _PaperCollector:
             )
 
 
-def _strip_prose(paper: Paper) -> Paper:
-    """Return only the fields that tell papers apart, to spare memory."""
+def _keep_identifying_fields(paper: Paper) -> Paper:
+    """Return a paper with the fields that identify it only, to save memory."""
     return replace(paper, abstract="", other_abstracts=(), mesh=(), keywords=())
 
 

@@ -348,11 +348,11 @@ class Library:
     ) -> Harvest:
         """Return the harvest of queries, lists or an earlier job; iterating over it does the work.
 
-        See `..harvest.jobs.harvest`.
+        See `..harvest.jobs.open_harvest`.
         """
-        from ..harvest.jobs import harvest
+        from ..harvest.jobs import open_harvest
 
-        return harvest(
+        return open_harvest(
             *(papers, query, job_id, self.ladder),
             sources=sources,
             title=title,

@@ -50,7 +50,7 @@ def _take_from_mirror(library: Library, paper: str) -> bool:
     """Copy a paper's text from a mirror of PMC; return whether a mirror has the text."""
     with suppress(PaperError):
         ids = Ids.parse(paper)
-        if library.ladder.find_local([ids]):
+        if library.ladder.find_local_texts([ids]):
             library.download(ids)
             return True
     return False

@@ -52,10 +52,10 @@ class Harvests(Namespace):
     ) -> Plan:
         """Return the requests, time and space that a harvest would need; see `..harvest.plan`."""
         from ..harvest import plan as harvest_plan
-        from ..harvest.searches import plan_searches
+        from ..harvest.searches import build_site_queries
         from ..lists.pasted import merge_duplicate_entries
 
-        wanted = plan_searches(query, sources, self._library.ladder.sources)
+        wanted = build_site_queries(query, sources, self._library.ladder.sources)
         lists = papers if isinstance(papers, Mapping) else {"Identifiers": tuple(papers)}
         entries = [entry for asked in lists.values() for entry in asked]
         if not wanted:
@@ -94,7 +94,7 @@ class Harvests(Namespace):
         """
         from dataclasses import replace
 
-        from ..harvest.jobs import harvest
+        from ..harvest.jobs import open_harvest
         from ..http import Web
         from ..mirror.pmc import select_articles
         from ..sources.pmc import SOURCE as PMC
@@ -107,7 +107,7 @@ class Harvests(Namespace):
         here = {"papers_offline": True, "papers_mirror_dir": mirror.folder}
         web = Web(self._library.settings.model_copy(update=here), mirror.rates)
         ladder = replace(self._library.ladder, web=web, order=(PMC.name,), only_local=True)
-        return harvest(pmcids, "", "", ladder, title=choice.title, retry="failed")
+        return open_harvest(pmcids, "", "", ladder, title=choice.title, retry="failed")
 
     def pdfs(self, plan: Plan) -> PdfLoad:
         """Return the requests and the disk space that the PDFs of a plan need."""

@@ -83,11 +83,11 @@ class PubMed(Namespace):
 
     @accept_former_options(ids="papers")
     def convert_ids(self, papers: Iterable[str | int]) -> list[Converted]:
-        """Return the PMID, PMCID and DOI of papers; see `..download.records.convert`."""
-        from ..download.records import convert
+        """Return the PMID, PMCID and DOI of papers; see `..download.records.convert_identifiers`."""
+        from ..download.records import convert_identifiers
         from ..sources import SOURCES
 
-        return convert([str(one) for one in papers], self._library.web, SOURCES)
+        return convert_identifiers([str(one) for one in papers], self._library.web, SOURCES)
 
     def match_citations(self, citations: Iterable[Mapping[str, str]]) -> list[CitationMatch]:
         """Find the PMIDs of printed references; see `..search.pubmed.citation_matching`."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-from ..download.records import look_up
+from ..download.records import look_up_records
 from ..errors import NotConfigured, NotFound, PaperError
 from ..judges.titles import is_notice_title, measure_title_likeness, split_title_words
 from ..lists.pasted import ListEntry, format_citation
@@ -147,7 +147,7 @@ def _fetch_records(
 ) -> tuple[dict[Ids, Paper | PaperError], dict[Ids, str]]:
     """Return the records by identifiers, and the message of each preferred source that failed."""
     silent: dict[Ids, PaperError] = {}
-    known = look_up(list(dict.fromkeys(named)), web, sources, silent) if named else {}
+    known = look_up_records(list(dict.fromkeys(named)), web, sources, silent) if named else {}
     return known, {ids: miss.message for ids, miss in silent.items()}
 
 

@@ -130,7 +130,7 @@ def _build_harvest_tool(library: Library, harvests: Harvests) -> Callable[..., S
 
         if cancel:
             _require_cancel_alone(job_id, query, papers, lists, retry)
-            harvests.cancel(job_id)
+            harvests.cancel_run(job_id)
             return build_status_answer(harvests.get_status(job_id))
         library.settings.require_email("NCBI")  # else only the thread would fail
         if retry:
@@ -153,7 +153,7 @@ def _build_harvest_tool(library: Library, harvests: Harvests) -> Callable[..., S
                 next=[*nothing.hints],
             )
         before = _reopen_papers(harvest, retry) if retry else ""
-        run = harvests.begin(harvest)
+        run = harvests.start_run(harvest)
         return build_status_answer(harvests.get_status(run.harvest.job_id), before)
 
     return harvest_papers
@@ -203,7 +203,7 @@ def _build_status_tool(harvests: Harvests) -> Callable[..., State]:
         while status.standing == "running" and time.monotonic() < until:
             raise_if_cancelled()
             reported = _report_progress(status.job, reported)
-            harvests.wait(job_id, max(0.0, min(_STEP_S, until - time.monotonic())))
+            harvests.wait_for_end(job_id, max(0.0, min(_STEP_S, until - time.monotonic())))
             status = harvests.get_status(job_id, **page)
         if status.standing == "interrupted" and (trouble := harvests.get_error(job_id)):
             raise trouble

@@ -17,9 +17,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..download.ladder import Ladder
-from ..download.records import CROSSREF_ANEW, PUBMED_ANEW, look_up
+from ..download.records import CROSSREF_ANEW, PUBMED_ANEW, look_up_records
 from ..errors import BadRequest, NotConfigured, PaperError, Unreachable
-from ..harvest.searches import CollectedPapers, collect_papers, plan_searches
+from ..harvest.searches import CollectedPapers, build_site_queries, collect_papers
 from ..http import require_answers_since
 from ..lists.pasted import ListEntry
 from ..lists.references import read_file_entries
@@ -148,11 +148,11 @@ def _collect_search_hits(
 ) -> CollectedPapers:
     sources = review.ladder.sources
     databases = () if others else protocol.databases
-    plan_searches(
+    build_site_queries(
         "", [one.source for one in databases], sources
     )  # validates the names of the sources
     queries = [replace(one.query, text=f"{one.source}: {one.query.text}") for one in databases]
-    wanted = plan_searches(queries, (), sources)
+    wanted = build_site_queries(queries, (), sources)
     lists = {
         one.name: _read_list_file(one)
         for one in protocol.lists
@@ -343,7 +343,7 @@ def refresh_records(
     if not wanted:
         return {}, []
     with require_answers_since(time.time()):
-        found = look_up(
+        found = look_up_records(
             list(dict.fromkeys(wanted.values())), ladder.web, [PUBMED_ANEW, CROSSREF_ANEW]
         )
     told: dict[str, Paper] = {}
