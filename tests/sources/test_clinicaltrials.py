@@ -8,7 +8,7 @@ import pytest
 from tests.world.clinicaltrials import list_trials
 from utils import Library
 from utils.errors import BadRequest, Unreachable
-from utils.harvest.searches import collect_papers, plan_searches
+from utils.harvest.searches import build_site_queries, collect_papers
 from utils.lists.described import parsed_paper_to_entry
 from utils.lists.references import read_file_entries
 from utils.model.paper import TRIAL_REGISTRATION, Notice
@@ -102,7 +102,7 @@ def test_a_trial_is_linked_to_its_publication_and_stays_a_record_of_its_own(libr
     ]
     paper = library.pubmed.paper(record.pmid)
     assert judge_pair(trial, paper).relation == "version_of"
-    wanted = plan_searches(f"clinicaltrials: {record.plain_title}", (), library.ladder.sources)
+    wanted = build_site_queries(f"clinicaltrials: {record.plain_title}", (), library.ladder.sources)
     found = collect_papers(wanted, {"PubMed": [parsed_paper_to_entry(paper, "")]}, library.ladder)
     assert len(found.papers) == 2
     assert found.papers[0].asked.endswith(f"ClinicalTrials.gov {trial.pages}")
