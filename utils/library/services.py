@@ -83,7 +83,7 @@ class PubMed(Namespace):
 
     @accept_former_options(ids="papers")
     def convert_ids(self, papers: Iterable[str | int]) -> list[Converted]:
-        """Return the PMID, PMCID and DOI of papers; see `..download.records.convert_identifiers`."""
+        """Return PMID, PMCID and DOI of papers; see `..download.records.convert_identifiers`."""
         from ..download.records import convert_identifiers
         from ..sources import SOURCES
 
