@@ -45,6 +45,8 @@ CALLS = {
     "shelf keep": "upkeep.keep(paper, decided, because)",
     "shelf keep --undo": "upkeep.undo_keep(paper)",
     "shelf recheck": "upkeep.recheck()",
+    "watch": "watches.add(name)",
+    "watch --list": "watches.list_all()",
     "shelf rebuild": "upkeep.rebuild()",
     "shelf reextract": "upkeep.reextract()",
     "shelf pdf": "texts.fetch_pdfs()",

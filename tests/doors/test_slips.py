@@ -224,7 +224,7 @@ PYTHON = {
     "years in the wrong order": (
         lambda one: one.list_papers(min_date=2024, max_date=2020), BadRequest, "Swap them"),
     "an unknown style": (
-        lambda one: one.cite(["7"], style="harvrd"), BadRequest, "Styles: apa"),
+        lambda one: one.cite(["7"], style="harvrd"), BadRequest, "styles: apa"),
     "a style as a list": (
         lambda one: one.cite(["7"], style=["apa"]), Wrong, "style must be text, not list"),
     "a misspelt source": (
@@ -303,7 +303,7 @@ MCP = [
     ("search_pubmed", {"query": "moss", "min_date": "2024-13"}, "VALIDATION", "2020-01-31"),
     ("list_papers", {"min_date": "2024", "max_date": "2020"}, "VALIDATION", "Swap them"),
     ("list_papers", {"kind": "fultext"}, "VALIDATION", "'full_text'"),
-    ("cite_papers", {"papers": ["7"], "style": "harvrd"}, "VALIDATION", "Styles: apa"),
+    ("cite_papers", {"papers": ["7"], "style": "harvrd"}, "VALIDATION", "styles: apa"),
     ("harvest_papers", {"query": "a", "sources": ["pubmd"]}, "VALIDATION", "Did you mean pubmed?"),
     ("download_paper", {"pmid": "978-3-16-148410-0"}, "VALIDATION",
      'search_pubmed(query=\\"978-3-16-148410-0[isbn]\\")'),

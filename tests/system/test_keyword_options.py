@@ -47,4 +47,4 @@ def test_an_option_without_a_near_one_gets_the_list(library):
 
 def test_methods_keep_their_names_and_documentation():
     assert Library.download.__name__ == "download"
-    assert "Put one paper on the shelf" in Library.download.__doc__
+    assert "on the shelf; see" in Library.download.__doc__

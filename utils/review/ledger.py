@@ -117,7 +117,7 @@ def make_record_key(entry: ListEntry) -> str:
     """Return the permanent key of a record, a hash of the text of its first entry.
 
     >>> from utils.model.identifiers import Ids
-    >>> make_record_key(Entry("PMID 1", Ids(pmid="1")))
+    >>> make_record_key(ListEntry("PMID 1", Ids(pmid="1")))
     'ps-2fab71005cea'
     """
     return f"ps-{hashlib.sha256(entry.asked.encode()).hexdigest()[:12]}"
