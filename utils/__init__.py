@@ -2,6 +2,13 @@
 
 >>> from utils import Library            # doctest: +SKIP
 >>> Library().download("31452104").file_path  # doctest: +SKIP
+
+Doors: ``cli`` (the shell), ``mcp`` (assistants), ``library`` (Python), ``desk`` (the browser).
+From a name to a text: ``search``, ``download``, ``sources`` (one file per site), ``http``,
+``readers`` (bytes to text), ``judges`` (whole? this paper?), ``shelf`` (files), ``curation``
+(keeping the shelf right). Thousands of papers: ``lists``, ``harvest``, ``reports``, ``packs``.
+Research: ``review``, ``manuscript``, ``corpus``, ``entrez``, ``mirror``, ``media``, ``zotero``,
+``citations``. Below all: ``model`` (nouns), ``outline`` (sections), ``system`` (the machine).
 """
 
 from importlib import import_module

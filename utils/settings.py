@@ -573,7 +573,7 @@ else:
 
 
 class Overrides(SiteKeys, total=False):
-    """Single settings by name, as Python gives them; strings become paths or secrets.
+    """Single settings passed from Python, by name; strings become paths or secrets.
 
     Addresses of sites (``arxiv_base_url``) are accepted too, but belong in the environment.
     """

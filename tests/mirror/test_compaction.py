@@ -9,7 +9,7 @@ from tests.mirror.small_mirror import mirror_of
 from tests.mirror.test_pmc import there, updated
 from utils.mirror import compaction, pmc
 from utils.mirror.manifest import Manifest
-from utils.mirror.objects import Objects
+from utils.mirror.objects import ObjectTable
 from utils.mirror.reading import open_sql
 
 pytestmark = pytest.mark.extras("pyarrow", "duckdb")
@@ -70,7 +70,7 @@ def test_small_bundles_are_merged_and_nothing_that_counts_changes(days, world):
     assert days.pmc_status()["articles"] == states | {"done": states["done"], "gone": 1}
     rows = sum(file.records + file.deletions for file in files_of(days))
     assert rows == len(now) + 2  # the earlier version, and the fact that an article is gone
-    assert Objects(days.folder).list_due_batches() == {}
+    assert ObjectTable(days.folder).list_due_batches() == {}
     assert updated(days).files == 0
     assert not updated(days).changed
 
@@ -95,7 +95,7 @@ def test_old_bundles_and_parts_go_with_the_last_generation_that_needs_them(days,
 )
 def test_a_merge_that_is_killed_is_done_by_the_next_run(days, world, monkeypatch, step):
     place, _, name = step.rpartition(".")
-    owner = {"": compaction, "Objects": Objects, "Manifest": Manifest}[place]
+    owner = {"": compaction, "Objects": ObjectTable, "Manifest": Manifest}[place]
 
     def dies(*_):
         raise Killed

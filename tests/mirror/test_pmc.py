@@ -11,7 +11,7 @@ from utils.errors import BadRequest, NotFound, StoreBusy, Unreachable
 from utils.judges import check
 from utils.judges.signs import DOUBT, weigh_signs
 from utils.mirror import generations, parts, pmc
-from utils.mirror.objects import Objects
+from utils.mirror.objects import ObjectTable
 from utils.mirror.pmc import Choice
 from utils.model.paper import Sign
 from utils.sources.pmc import parse_s3_url
@@ -378,7 +378,7 @@ def test_two_do_not_bring_one_folder_up_to_date_at_once(mirror):
     with pytest.raises(StoreBusy, match="Another"):
         updated(mirror)
     steps.close()
-    assert Objects(mirror.folder).count_states()
+    assert ObjectTable(mirror.folder).count_states()
 
 
 def test_no_generation_is_without_the_names_of_its_texts(mirror, world, monkeypatch):

@@ -14,7 +14,7 @@ from tests.world.index import Entry
 from tests.world.limits import refusal
 from tests.world.medline import medline
 from tests.world.query import BackendFailed, Understood, understand
-from utils.demo.eutils import EMPTY, article_set, fetch_error, record_set, shuffled
+from utils.demo.eutils import EMPTY, article_set, build_record_set, fetch_error, shuffled
 from utils.demo.wire import TEXT, XML, Call, Reply, as_json, text
 
 if TYPE_CHECKING:
@@ -326,4 +326,4 @@ def _records(ids: list[str], params: dict[str, str], world: World) -> Reply:
         return text("\n" + "\n".join(medline(record) for record in known), TEXT)
     if params.get("rettype") == "uilist":
         return text("\n".join(record.pmid for record in known), TEXT)
-    return record_set(known)
+    return build_record_set(known)

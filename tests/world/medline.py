@@ -5,11 +5,11 @@ from utils.demo.pubmed_xml import (
     MONTHS,
     OTHER_KINDS,
     abstract_of,
+    build_author_list,
     dotted,
     format_date,
     format_publication_types,
     initials,
-    list_authors,
 )
 from utils.demo.records import Record, strip_markup
 
@@ -48,7 +48,7 @@ def _folded(tag: str, value: str) -> str:
 
 
 def _book(record: Record) -> str:
-    year, authors = record.year, list_authors(record, ' Type="authors"')
+    year, authors = record.year, build_author_list(record, ' Type="authors"')
     return (
         f'<PubmedBookArticle><BookDocument><PMID Version="1">{record.pmid}</PMID><ArticleIdList>'
         f'<ArticleId IdType="bookaccession">NBK{record.pmid[-4:]}</ArticleId></ArticleIdList>'

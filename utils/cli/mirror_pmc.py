@@ -135,9 +135,9 @@ def _require_choice(mirror: Mirror, choice: Choice | None) -> None:
     BadRequest
         Nothing is chosen, now or before.
     """
-    from ..mirror.objects import Objects
+    from ..mirror.objects import ObjectTable
 
-    if choice is None and not Objects(mirror.folder).get_fact("choice"):
+    if choice is None and not ObjectTable(mirror.folder).get_fact("choice"):
         msg = "No selection of PMC's millions of articles was given."
         raise BadRequest(
             msg, "Give --where, --license, --year, --journal or --all. Try it with --plan first."

@@ -214,7 +214,7 @@ def _compare_passages(
 def _write_passage_differences(
     connection: Connection, differences: Sequence[_PassageDifference]
 ) -> None:
-    """Write the rows of all papers with one statement of each kind, which is faster."""
+    """Write the rows of all papers with one statement for each kind of change."""
     _delete_passages(connection, [uuid for each in differences for uuid in each.removed])
     added = [
         _to_passage_row(passage, uuid)

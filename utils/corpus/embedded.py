@@ -99,7 +99,7 @@ class EmbeddedFinder:
 
     def prepare_for_model(self, model: str, dim: int) -> None:
         """Create or verify the files; delete the vectors of another model."""
-        with self._open_write_transaction() as db:
+        with self._open_writing() as db:
             known = (get_index_fact(db, "model"), get_index_fact(db, "dim"))
             if model and known != (model, dim):
                 self._vectors.delete_all_vectors(db, increment_change_stamp(db))
@@ -120,7 +120,7 @@ class EmbeddedFinder:
         InvariantFailed
             The vectors are not those of the model this was prepared for.
         """
-        with self._open_write_transaction() as db:
+        with self._open_writing() as db:
             rows = (
                 None
                 if vectors is None
@@ -139,7 +139,7 @@ class EmbeddedFinder:
 
     def delete_passages(self, uuids: Sequence[str]) -> None:
         """Delete passages; unknown UUIDs are ignored."""
-        with self._open_write_transaction() as db:
+        with self._open_writing() as db:
             known = list(_find_stored_passages(db, uuids).values())
             if not known:
                 return
@@ -226,7 +226,7 @@ class EmbeddedFinder:
         self._words = None
 
     @contextmanager
-    def _open_write_transaction(self) -> Iterator[sqlite3.Connection]:
+    def _open_writing(self) -> Iterator[sqlite3.Connection]:
         files = (-1, "")
         try:
             with self._database.open_writing() as db:
@@ -257,9 +257,7 @@ class EmbeddedFinder:
                     if self._has_current_word_index(db):
                         before, generation = generation, get_index_fact(db, "generation")
                         return read(db)
-                with (
-                    self._open_write_transaction()
-                ):  # an older version's index, which is made again here
+                with self._open_writing():  # an older version's index, which is made again here
                     pass
             except DamagedVectors as error:
                 self._vectors.close()

@@ -128,7 +128,7 @@ class NameTables(DatabaseConnections):
         Names of the corpus itself come before them.
         """
         total = 0
-        for some in _iterate_name_pages(filter(None, map(_to_storable_name, called))):
+        for some in _iterate_pages_of_names(filter(None, map(_to_storable_name, called))):
             self.increase_name_counts(dict.fromkeys(some, 0))
             total += len(some)
         return total
@@ -162,7 +162,7 @@ def _to_storable_name(one: SynonymPair) -> AlternativeName | None:
     return made if made.form and name else None
 
 
-def _iterate_name_pages(every: Iterator[AlternativeName]) -> Iterator[list[AlternativeName]]:
+def _iterate_pages_of_names(every: Iterator[AlternativeName]) -> Iterator[list[AlternativeName]]:
     while some := list(islice(every, _PAGE)):
         yield some
 

@@ -103,7 +103,7 @@ def recheck_texts(ladder: Ladder, *, limit: int = 0) -> Iterator[Change]:
 
 def recheck_files(files: Sequence[str], ladder: Ladder, *, limit: int = 0) -> Iterator[Change]:
     """Ask whether better texts of these files' papers appeared; see `recheck_texts`."""
-    asker = _IndexAsker(ladder)
+    asker = _IndexClient(ladder)
     left = limit or len(files)
     for start in range(0, len(files), MAX_IDS_PER_REQUEST):
         found = map(ladder.shelf.find_paper_by_file, files[start : start + MAX_IDS_PER_REQUEST])
@@ -149,7 +149,7 @@ def _has_article(stored: StoredPaper, ladder: Ladder) -> bool:
 
 
 @dataclass(slots=True)
-class _IndexAsker:
+class _IndexClient:
     """Asks the indexes about batches of papers; an index that fails repeatedly is skipped."""
 
     ladder: Ladder
@@ -164,7 +164,7 @@ class _IndexAsker:
         for old in batch:
             stored = self._store_record(old, records.get(old.paper.ids.pmid))
             news = self._find_article(stored, self.published.pop(old.paper.ids, ""))
-            if news := news or self._find_news(stored, copies.get(stored.paper.ids.key, [])):
+            if news := news or self._find_new_routes(stored, copies.get(stored.paper.ids.key, [])):
                 yield news
             else:
                 why = unknown.get(old.paper.ids.pmid, "") or silent.get(old.paper.ids.key, "")
@@ -254,7 +254,7 @@ class _IndexAsker:
         held = self.ladder.shelf.find_text(Ids(doi=doi))
         return None if held else _News(stored, frozenset(), (str(article),), article)
 
-    def _find_news(self, stored: StoredPaper, copies: Sequence[OpenCopy]) -> _News | None:
+    def _find_new_routes(self, stored: StoredPaper, copies: Sequence[OpenCopy]) -> _News | None:
         """Return what is new for a paper; None if nothing is."""
         routes = _find_opened_routes(stored)
         tried = self.ladder.web.cache.get(_TRIED, stored.paper.ids.key)

@@ -28,7 +28,7 @@ def eutils(call: Call, internet: Internet) -> Reply:
     if call.params.get("db") == "pmc":
         return article_set(ids, internet.corpus)
     by_pmid = internet.corpus.by_pmid
-    return record_set([by_pmid[name] for name in shuffled(ids) if name in by_pmid])
+    return build_record_set([by_pmid[name] for name in shuffled(ids) if name in by_pmid])
 
 
 def _answer_esearch(term: str, corpus: Corpus) -> Reply:
@@ -65,7 +65,7 @@ def shuffled(ids: list[str]) -> list[str]:
     return unique
 
 
-def record_set(records: list[Record]) -> Reply:
+def build_record_set(records: list[Record]) -> Reply:
     """Return PubMed records as XML."""
     rows = "".join(pubmed_article(record) for record in records)
     return text(f"{DOCTYPE}<PubmedArticleSet>{rows}</PubmedArticleSet>", XML)

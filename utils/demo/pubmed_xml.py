@@ -82,7 +82,7 @@ def _write_citation(record: Record) -> str:
         f"</Month></PubDate></JournalIssue><Title>{escape(journal.title)}</Title><ISOAbbreviation>"
         f"{escape(journal.short)}</ISOAbbreviation></Journal><ArticleTitle>{dotted(record.title)}"
         f"</ArticleTitle><Pagination><MedlinePgn>{record.pages}</MedlinePgn></Pagination>{doi}"
-        f"{abstract_of(record)}{list_authors(record)}<Language>{record.language}</Language>"
+        f"{abstract_of(record)}{build_author_list(record)}<Language>{record.language}</Language>"
         f"<PublicationTypeList>{format_publication_types(record)}</PublicationTypeList>{vernacular}</Article>"
         f"<MedlineJournalInfo><MedlineTA>{escape(journal.short)}</MedlineTA></MedlineJournalInfo>"
         f"{_write_notices(record)}{_write_mesh(record)}{_write_keywords(record)}</MedlineCitation>"
@@ -109,7 +109,7 @@ def initials(given: str) -> str:
     return "".join(part[0] for part in re.split(r"[\s-]+", given) if part)
 
 
-def list_authors(record: Record, kind: str = "") -> str:
+def build_author_list(record: Record, kind: str = "") -> str:
     """Return the ``AuthorList`` element."""
     people = "".join(
         f'<Author ValidYN="Y"><LastName>{escape(family)}</LastName><ForeName>{given}</ForeName>'

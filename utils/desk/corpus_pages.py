@@ -62,11 +62,11 @@ def _find_place(passage: Passage) -> str:
 
 def index_texts(desk: Desk, _: Request, __: FormData) -> Response:
     """Start indexing new and changed texts, to make them searchable."""
-    desk.tasks.start("index", _describe_indexing(desk))
+    desk.tasks.start("index", _index_and_describe_progress(desk))
     return redirect("/ask")
 
 
-def _describe_indexing(desk: Desk) -> Iterator[str]:
+def _index_and_describe_progress(desk: Desk) -> Iterator[str]:
     """Index the texts, and yield the progress in words."""
     for step in desk.library.corpus.index():
         yield f"{step.done:,} of {pluralize(step.total, 'paper')} looked at."

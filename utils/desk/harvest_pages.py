@@ -123,7 +123,7 @@ def read_request(form: FormData) -> HarvestRequest:
             name = upload.filename[:100]
             data = upload.file.read()
             is_document = name.lower().endswith((".docx", ".pdf", ".md", ".tex"))
-            read = _read_document if is_document else read_file_entries
+            read = _read_document_references if is_document else read_file_entries
             lists[name] = list(read(data, name))
     query = read_text(form, "query")
     if not query and not lists:
@@ -133,7 +133,7 @@ def read_request(form: FormData) -> HarvestRequest:
     return HarvestRequest(query, sources, lists, title, read_number(dict(form), "limit"))
 
 
-def _read_document(data: bytes, name: str) -> list[ListEntry]:
+def _read_document_references(data: bytes, name: str) -> list[ListEntry]:
     """Return the references that are printed in a document.
 
     Raises

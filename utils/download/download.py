@@ -290,7 +290,7 @@ def _climb_until_done(climb: Climb, ladder: Ladder, patience: Patience) -> Downl
                 return _build_unreached_download(climb, error)
             case Settle(notes):
                 climb.record_attempts(notes)
-                return _settle_climb(climb, ladder, before)
+                return _build_fallback_result(climb, ladder, before)
         if saved := ladder.store_result(rung, step, climb):
             return _build_saved_download(climb, saved, before)
 
@@ -301,10 +301,10 @@ def _announce_wait(climb: Climb, rung: Rung, due: float) -> None:
         log.warning(text, climb.paper.ids, wait_s, rung.source.title)
 
 
-def _settle_climb(
+def _build_fallback_result(
     climb: Climb, ladder: Ladder, before: StoredPaper | None
 ) -> Download | PaperError:
-    """Return the saved abstract, or the error if there is neither a text nor a record."""
+    """Return the saved abstract, or the error if neither a text nor a record was found."""
     if stored := ladder.save_fallback(climb):
         return _build_saved_download(climb, stored, before)
     msg = f"No text of {climb.paper.ids} was found in {len(climb.tried)} attempts."

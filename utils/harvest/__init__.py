@@ -1,5 +1,6 @@
-"""Harvests: whole corpora, by the thousand, through a ledger that survives anything.
+"""Harvests: download thousands of papers, with a ledger from which a killed harvest resumes.
 
-From the top: `corpus_lock`; `jobs` and `plan` (which harvest is meant, what it would
-take); `bulk` (the work itself); `run_status` and `lanes`, on which it stands.
+Start at `.jobs`, which creates, finds and resumes harvests. `.plan` estimates one before it begins,
+`.searches` makes its list of papers, `.bulk` downloads them in `.lanes`, `.run_status` reports the
+progress, `.background` runs harvests in a server, and `.corpus_lock` repeats one from a lock file.
 """

@@ -152,7 +152,7 @@ class _Run:
     # -- what the papers are -----------------------------------------------------------------
 
     def _look_up_papers(self, numbers: Sequence[int]) -> None:
-        """Look up the records of papers; papers on the shelf end at once."""
+        """Look up the records of papers; those on the shelf are finished at once."""
         known: dict[int, Paper] = {}
         wanted: dict[Ids, list[int]] = {}
         rows = self.ledger.read_requests(numbers)

@@ -333,7 +333,7 @@ def find_lists_path(
         )
     [entries] = lists.values()
     title = title or _name_list(papers, entries)
-    return get_list_path(merge_duplicate_entries(entries).papers, title, ladder)
+    return build_list_ledger_path(merge_duplicate_entries(entries).papers, title, ladder)
 
 
 def to_entry(paper: str | int | Ids | ListEntry) -> ListEntry:
@@ -462,7 +462,7 @@ def open_list_job(
     papers = once.papers[:most] if most else once.papers
     if not papers:
         raise BadRequest("No paper was requested.", "Give a query, identifiers or a file of them.")
-    path = get_list_path(papers, title, ladder)
+    path = build_list_ledger_path(papers, title, ladder)
     if ledger := Ledger.open_if_undamaged(path):
         return ledger
     notes = list(once.contradictions)
@@ -484,7 +484,7 @@ def open_list_job(
     return Ledger.create(path, job, papers)
 
 
-def get_list_path(papers: Iterable[ListEntry], title: str, ladder: Ladder) -> Path:
+def build_list_ledger_path(papers: Iterable[ListEntry], title: str, ladder: Ladder) -> Path:
     """Return the path of a list's ledger, which need not exist."""
     return _build_job_path(ladder, title, sorted(e.ids.key if e.ids else e.asked for e in papers))
 

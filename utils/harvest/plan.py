@@ -313,7 +313,7 @@ def _estimate_requests(
     unsaid = _UNLISTED_COPY_SHARE * rest if known.listed else 0.0
     copies = min(rest, known.free - known.in_pmc + unsaid) * shares.get(_COPIES, 0.0)
     sought = rest - copies * _PUBLISHED_COPY_SHARE
-    others, found = _estimate_other_sources(climbed, sought)
+    others, found = _estimate_unmodelled_sources(climbed, sought)
     pages = part("publisher", sought - found)
     shown = pages * shares.get("publisher", 0.0)
     unread = part("jina", sought - found - shown)
@@ -346,10 +346,10 @@ def _drop_keyless_routes(source: Source, ladder: Ladder) -> Source:
     return replace(source, routes=routes)
 
 
-def _estimate_other_sources(
+def _estimate_unmodelled_sources(
     climbed: Sequence[Source], papers: float
 ) -> tuple[dict[str, float], float]:
-    """Return the requests to, and texts from, all sources outside `_MODELLED_SOURCES`."""
+    """Estimate the requests to, and texts from, all sources outside `_MODELLED_SOURCES`."""
     requests: dict[str, float] = {}
     left = papers
     for source in climbed:

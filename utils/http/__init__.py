@@ -1,4 +1,4 @@
-"""Send HTTP requests for the whole program: rate limits, retries, redirects and the journal.
+"""Send HTTP requests for the whole program: rate limits, retries, redirects and a store of answers.
 
 An answer 429 or 503 is handled in `.session` (`Web`), which starts a cooldown in `.rate_limiter`
 for all processes; `.retry` decides whether to ask again.
@@ -9,7 +9,8 @@ network, and has a limit of bytes and of seconds. Sources use `Rate` (a site's l
 and `Answer`; callers that wait use `Cooldown` (how long a site makes them wait), `Patience` (how
 long they are ready to wait) and `Cancellation` (end the work).
 
-Importing this room is cheap: requests, urllib3, backoff and diskcache load with the first request.
+Importing this package is cheap: requests, urllib3, backoff and diskcache load with the first
+request.
 """
 
 from .messages import MAX_BODY_BYTES, Answer, redact_url, require_answers_since

@@ -293,7 +293,7 @@ class Journal:
         self._warned = False
 
     def find_entry(self, name: str) -> JournalEntry | None:
-        """Return the entry under this name; else None, or its body is missing."""
+        """Return the entry with this name, or None if the entry or its body is missing."""
         row = self.index.get("answer", name)
         try:
             return self._read_row(row) if row else None
@@ -517,7 +517,7 @@ class PartialBody:
         if status == 206:
             return self._resume_body(headers)
         if status == 200:
-            self._begin_whole(headers)
+            self._start_whole_body(headers)
         return b""
 
     def append_block(self, block: bytes) -> None:
@@ -536,14 +536,14 @@ class PartialBody:
             self._file = None
 
     def delete_part(self) -> None:
-        """Delete the part: the body is complete, or cannot be resumed."""
+        """Delete the partial download, because the body is complete or cannot be resumed."""
         self.close()
         if self._path.exists():
             self._index.delete("part", self._name)
             with suppress(OSError):
                 self._path.unlink()
 
-    def _begin_whole(self, headers: Mapping[str, str]) -> None:
+    def _start_whole_body(self, headers: Mapping[str, str]) -> None:
         """Start to store a body that is sent from its beginning, if it can be resumed."""
         self.delete_part()
         length = headers.get("Content-Length", "")

@@ -321,7 +321,7 @@ class Slots:
         """Return the number of a free slot, which is now ours; None if all are taken."""
         ours = self._ours[name]
         for slot in range(most):
-            if slot not in ours and self._try_lock_byte(_compute_first_byte(name) + slot):
+            if slot not in ours and self._try_lock_byte(_compute_slot_offset(name) + slot):
                 ours.add(slot)
                 return slot
         return None
@@ -333,7 +333,7 @@ class Slots:
             if not self._ours[name]:
                 del self._ours[name]
             with suppress(OSError):
-                _unlock_byte(self._file, _compute_first_byte(name) + slot)
+                _unlock_byte(self._file, _compute_slot_offset(name) + slot)
             self._changed.notify_all()
 
     def _try_lock_byte(self, place: int) -> bool:
@@ -375,8 +375,8 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_slots_by_path.clear)
 
 
-def _compute_first_byte(name: str) -> int:
-    """Return the first byte of a site's slots."""
+def _compute_slot_offset(name: str) -> int:
+    """Return the offset of the first lock byte of a site's slots."""
     digest = hashlib.sha256(name.encode()).digest()
     return int.from_bytes(digest[:8], "big") % _MAX_SITES * MAX_SLOTS
 

@@ -234,10 +234,11 @@ class RateLimiter:
         return seconds
 
     def record_rejection(self, url: str, retry_after: float = 0.0) -> float:
-        """Start a cooldown after a rejection: *retry_after* or our own backoff; return its seconds.
+        """Start a cooldown after a refusal, for all processes; return its seconds.
 
-        After another refusal soon after the last backoff, without an answer in between, the next
-        backoff is twice as long. If the pause is only our own guess, 0 is returned.
+        The cooldown takes *retry_after*, or else our own backoff, which grows if the site refuses
+        again soon after. Without *retry_after*, 0 is returned unless the site's `Rate` has a
+        ``backoff``.
         """
         rate = self._find_rate(url)
         self._discard_measurement(self._build_row_name(rate))

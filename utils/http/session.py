@@ -287,7 +287,10 @@ class Web:
         )
 
     def _apply_cooldown(self, url: str, answer: Answer) -> float:
-        """Start the cooldown that the site wants, for all processes; return its seconds."""
+        """Start a cooldown for all processes if the site asks for one; return its seconds.
+
+        A site asks by status 429, by 403 or 503 meant for this client, or by its rate headers.
+        """
         asked = self.limiter.apply_rate_headers(url, answer.headers)
         if answer.status not in RETRYABLE_STATUSES | {403}:
             return 0.0

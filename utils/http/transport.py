@@ -487,7 +487,7 @@ def _build_correction_hint(proxy: Proxy, login: bool = False) -> str:
 
 
 def _find_socks_error(causes: list[BaseException]) -> str:
-    """Return the class name of an error of PySocks; else ""."""
+    """Return the class name of the first PySocks error among *causes*, or ""."""
     names = {type(cause).__name__ for cause in causes if type(cause).__module__ == "socks"}
     return min(names, default="")
 

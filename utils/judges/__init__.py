@@ -1,5 +1,7 @@
 """Judges of a text: `.check` decides whether the text is the whole paper, and this paper.
 
+`..readers.read_and_judge` calls them for each text that is read.
+
 Three outcomes (`..model.verdicts.verdict_to_outcome`):
 
 - *whole*: verdict ``full_text``.

@@ -69,6 +69,9 @@ def judge_document(
 ) -> Document:
     """Return *document* with the verdict ``full_text`` or ``doubtful``, or reject it.
 
+    A text without an identifier of the paper that seems to be only a part is reported as
+    ``wrong_paper`` if `judge_identity` refuses it.
+
     *comparison* has other copies and other papers of the journal, if there is a shelf; *same* is
     the result of an earlier call of `judge_identity`.
 

@@ -2,8 +2,8 @@
 
 Rules, in this order:
 
-1. An identifier of the paper in the text decides, unless titles and body show another paper; only
-   one of these signs is a doubt.
+1. An identifier of the paper in the text decides, unless the signs against it (title, heading,
+   body, year, abstract) together refuse the text; fewer of them are a doubt.
 2. Titles whose marks differ (*Part II*, *phase 3*, *protocol*, *Correction*) belong to two papers.
 3. A body that does not match the abstract belongs to another paper.
 4. A text with a different DOI (of a preprint, a translation or another paper) is accepted only if
@@ -62,7 +62,7 @@ _VERSION_DOI: Final = re.compile(r"(10\.12688/.+(?=\.\d)|.+(?=[./]v\d))[./]v?\d{
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The verdict whether a text is the requested paper, and the evidence in one line.
+    """The verdict on whether a text is the requested paper, with one line of evidence.
 
     ``signs`` are doubts about a text that is the same paper; `.check.judge_document` weighs them.
     """

@@ -373,7 +373,7 @@ def is_correction_announced(opening: str) -> bool:
 
 
 def find_title_line(opening: str, title: str) -> str:
-    r"""Return the first line that begins with the title, to the end of that line; else empty.
+    r"""Return the first line that begins with the title, or an empty string.
 
     >>> find_title_line("Review\n\nBees and light. Part II\n\nA. Roe", "Bees and light")
     'Bees and light. Part II'

@@ -56,7 +56,7 @@ def find_incompleteness_signs(case: JudgedCase) -> Iterator[Sign]:
 
 
 def _find_page_count_signs(pages: int, stated: int, words: int) -> Iterator[Sign]:
-    """Yield a sign if the text has fewer pages or words than the record's page range implies."""
+    """Yield a sign if the text has fewer pages or words than the record's page range needs."""
     if stated > 2 and 0 < pages <= limits.PDF_PAGES_SHARES[1] * stated:
         is_few = pages <= limits.PDF_PAGES_SHARES[0] * stated
         yield Sign("pages", REFUSE if is_few else WEAK, f"{pages} of {stated} pages")

@@ -58,12 +58,12 @@ def _split_comparison_sides(words: Sequence[ComparedWord]) -> tuple[set[str], se
         return None
     return (
         {
-            _format_key_and_value(word)
+            _join_key_and_value(word)
             for word in words[max(0, at - _SIDE_WORDS) : at]
             if can_name_group(word)
         },
         {
-            _format_key_and_value(word)
+            _join_key_and_value(word)
             for word in words[at + 1 : at + 1 + _SIDE_WORDS]
             if can_name_group(word)
         },
@@ -77,7 +77,7 @@ def can_name_group(word: ComparedWord) -> bool:
     return not word.has_opposite or word.key in NAMING_AXES or word.key in _ALSO_NAMING
 
 
-def _format_key_and_value(word: ComparedWord) -> str:
+def _join_key_and_value(word: ComparedWord) -> str:
     return f"{word.key} {word.value}".strip()
 
 
@@ -95,7 +95,7 @@ def find_group_words(words: Sequence[ComparedWord], at: int, *, narrow: bool) ->
 def _iterate_group_words(words: Iterable[ComparedWord], clause: int) -> Iterator[str]:
     """Yield the first words of a clause that can name a group, up to the first number."""
     content = (
-        _format_key_and_value(one)
+        _join_key_and_value(one)
         for one in takewhile(partial(_is_in_clause, clause), words)
         if can_name_group(one)
     )

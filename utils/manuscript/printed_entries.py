@@ -202,7 +202,7 @@ def extract_printed_fields(words: str) -> Paper:
 
 
 def split_off_names(text: str) -> tuple[list[str], int]:
-    """Return the names at the beginning of an entry, family name first, and their end."""
+    """Return the authors at the start of an entry, family name first, and where they end."""
     names: list[str] = []
     at, form = 0, ""
     while found := _match_name(text, at, form):

@@ -419,7 +419,7 @@ _FITS = {
 def to_bad_request(
     error: ValidationError, schema: Schema, written: Mapping[str, str] | None = None
 ) -> BadRequest:
-    """Describe arguments that break *schema*, a schema without references, given pydantic's error.
+    """Convert pydantic's error to a `BadRequest` that names each wrong argument of *schema*.
 
     *written* has the caller's names of parameters, by the schema's, where they differ.
     """
@@ -444,7 +444,7 @@ def to_bad_request(
 def _locate_error(
     loc: Sequence[str | int], schema: Schema, written: Mapping[str, str]
 ) -> tuple[str, Schema]:
-    """Return the caller's name of a place (``citations[2].year``), and the schema around it.
+    """Return an argument's path as the caller wrote it (``citations[2].year``), and its schema.
 
     pydantic puts names of its own between the steps, such as those of the members of a union.
     """

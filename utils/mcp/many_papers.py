@@ -321,7 +321,7 @@ def estimate_cost(structure: Mapping[str, Any]) -> int:
 
 
 def _build_excerpt_row(name: str, excerpt: Excerpt, outline: bool) -> dict[str, Any]:
-    """Return a paper's excerpts, the tokens left out, and warnings."""
+    """Return a paper's excerpts, the number of omitted tokens, and warnings."""
     stored = excerpt.stored
     row: dict[str, Any] = {
         "paper": name,

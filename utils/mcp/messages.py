@@ -37,7 +37,7 @@ def find_fault(sent: str | bytes) -> Fault | None:
 
 
 def find_id_error(message: JSONRPCMessage) -> Fault | None:
-    """Return the fault of a request whose ID is missing, null, a fraction or of a wrong type.
+    """Return the error for a request whose ID is missing, null, fractional or of a wrong type.
 
     The SDK takes such a request for a notification, and never answers it. The protocol's own
     notifications are called ``notifications/…``.

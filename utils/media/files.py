@@ -127,7 +127,8 @@ def collect_objects(
         files = ObjectFileFinder(stored, shelf, web)
         kept = _ObjectWriter(stored, folder, files, most_bytes).write_objects(wanted, places)
         rows = [
-            _to_relative_row(item) for item in (*_list_objects_to_keep(folder, kinds, kept), *kept)
+            _build_row_with_relative_paths(item)
+            for item in (*_list_objects_to_keep(folder, kinds, kept), *kept)
         ]
         safe_files.write_file(folder / MANIFEST, to_escaped_json(rows).encode())
     return PaperObjects(stored, folder, tuple(kept))
@@ -235,7 +236,7 @@ def _add_folder_to_file(item: StoredObject, folder: Path) -> StoredObject:
     return replace(item, file=str(folder / Path(item.file).name)) if item.file else item
 
 
-def _to_relative_row(item: StoredObject) -> dict[str, Any]:
+def _build_row_with_relative_paths(item: StoredObject) -> dict[str, Any]:
     row = asdict(replace(item, file=Path(item.file).name, grid=None))
     return {name: value for name, value in row.items() if name != "grid"}
 

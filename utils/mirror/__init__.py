@@ -1,16 +1,16 @@
-"""Mirrors: whole databases on your own disk, as Parquet, kept up to date from their bulk files.
+"""Keep all of PubMed and PMC's open articles on your own disk, as Parquet files.
 
-`pubmed` brings PubMed up to date: `parts` makes two Parquet files of each source file, on the
-`engines` one chooses; `manifest` is the table of what is known of each; `chain` says which files
-follow each other without a gap; `generations` put them together and publish them. `plan` says what
-it takes before it begins, `verify` makes parts again and compares, `reading` finds papers
-by PMID, `words` by words; `passages` (of PMC's texts: `text_passages`) and `finder` find passages,
-packed as `shown` has it, for `search`, and `embedding` makes their `vectors`.
-`citations` makes the table of who cites whom, `graph` asks it.
-
-`pmc` brings PMC's open articles up to date: `objects` is the table of what is known of each,
-`bundles` are what was fetched, `texts` make parts of them, `articles` hands them to whoever would
-ask PMC; `plan_pmc` says what it takes.
+- PubMed: `.pubmed` updates the mirror. `.pubmed_files` chooses the files, `.parts` converts each to
+  two Parquet files on one of the `.engines`, `.manifest` is the table of files.
+- PMC: `.pmc` updates the mirror. `.objects` is the table of articles, `.bundles` are the fetched
+  files, `.texts` converts them, and `.compaction` merges small files.
+- Publishing: `.generations` joins parts and publishes them; `.reading` finds papers by PMID.
+- Search: `.splits` index the words of each part; `.words` finds papers, `.passages` and
+  `.text_passages` find passages (stored as in `.shown`), `.search` joins them; `.embedding` makes
+  the `.vectors`.
+- Citations: `.citations` makes the table of who cites whom; `.citation_table` is asked.
+- `.plan` and `.rates` estimate an update, `.verify` checks parts, `.lookup` offers the mirror as a
+  source of records and texts.
 """
 
 from __future__ import annotations
@@ -168,9 +168,9 @@ class Mirror:
 
     def pmc_status(self) -> dict[str, Any]:
         """Return PMC's published generation, article counts by state, and articles without text."""
-        from .objects import Objects
+        from .objects import ObjectTable
 
-        current, objects = self.pmc_generations.get_published(), Objects(self.folder)
+        current, objects = self.pmc_generations.get_published(), ObjectTable(self.folder)
         return {
             "published": asdict(current) if current else None,
             "outdated": sum(not file.is_read for file in self._list_finished_files("pmc")),

@@ -139,12 +139,12 @@ def read_article(path: Path, name: str) -> Fetched:
     """
     try:
         with safe_files.disk_errors(path, "read"), closing(zipfile.ZipFile(path)) as file:
-            return to_fetched(file.read(f"{name}.json"), file.read(f"{name}.xml"))
+            return build_fetched_article(file.read(f"{name}.json"), file.read(f"{name}.xml"))
     except (zipfile.BadZipFile, KeyError, ValueError) as error:
         raise BadContent(f"{path.name} is damaged: {error}.", verdict="partial") from error
 
 
-def to_fetched(metadata: bytes, xml: bytes) -> Fetched:
+def build_fetched_article(metadata: bytes, xml: bytes) -> Fetched:
     """Return an article as if fetched from the Cloud Service."""
     return to_cloud_fetched(parse_metadata(metadata), xml)
 

@@ -33,7 +33,7 @@ from .bundles import Member, get_bundle_md5, read_members, write_bundle
 from .engines import Lost, Run
 from .generations import open_duckdb, read_even_tables
 from .manifest import KINDS, Manifest, SourceFile
-from .objects import Objects
+from .objects import ObjectTable
 from .parts import ReadJob, describe_parts
 from .reading import explain_unreadable
 from .texts import ROWS, write_text_parts
@@ -104,7 +104,7 @@ def merge_small_files(
     for merged in run(merge_files, jobs):
         if not isinstance(merged, Lost) and merged:
             old, new = merged
-            Objects(folder).move_to_batch([file.order for file in old], new.order)
+            ObjectTable(folder).move_to_batch([file.order for file in old], new.order)
             Manifest(folder).replace_files(old, new)
 
 

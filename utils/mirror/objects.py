@@ -77,8 +77,8 @@ class Difference:
     gone: list[ObjectVersion]
 
 
-class Objects:
-    """The table of one mirror.
+class ObjectTable:
+    """The table of PMC's objects in one mirror.
 
     Raises
     ------

@@ -239,9 +239,9 @@ class Snapshot:
         """The files of the generation."""
         return self.generations.list_files(self.generation)
 
-    def yield_warnings(self) -> Iterator[str]:
+    def describe_gaps(self) -> Iterator[str]:
         """Yield reasons why an answer may not cover all that is published."""
-        yield from self.words.yield_warnings(self.state, self.generation)
+        yield from self.words.describe_gaps(self.state, self.generation)
 
     def _find_live(self, found: Iterable[Found]) -> set[int]:
         key = KEYS[self.generations.source]

@@ -24,7 +24,7 @@ from .citation_table import CitationTable, Tables
 from .citations import list_collections
 from .generations import Generations
 from .manifest import Manifest, SourceFile
-from .objects import Objects
+from .objects import ObjectTable
 from .pmc import Choice, compare_with_bucket
 from .pubmed import SOURCE, get_source_path, to_source_file
 from .rates import Rates, measure_rates, read_rates
@@ -213,7 +213,7 @@ def plan_pmc(
     Unreachable
         The listing could not be had.
     """
-    objects = Objects(folder)
+    objects = ObjectTable(folder)
     before = objects.get_fact("choice")
     wanted = choice or (Choice.from_json(before) if before else Choice())
     anew = bool(before) and wanted.to_json() != before

@@ -34,7 +34,7 @@ from .engines import Lost, Run
 from .generations import Generations
 from .locks import exclusive_lock
 from .manifest import KINDS, Manifest, SourceFile
-from .objects import Batch, Difference, Objects
+from .objects import Batch, Difference, ObjectTable
 from .parts import Part, ReadJob
 from .pubmed import MirrorProgress
 from .texts import parse_citation, read_texts
@@ -178,7 +178,7 @@ def select_articles(generations: Generations) -> tuple[Choice, list[str]]:
     """
     from .reading import open_sql
 
-    remembered = Objects(generations.mirror).get_fact("choice")
+    remembered = ObjectTable(generations.mirror).get_fact("choice")
     choice = Choice.from_json(remembered) if remembered else Choice()
     query = "SELECT pmcid, license, journal, year FROM records ORDER BY pmcid"
     with closing(open_sql(generations)) as db:
@@ -191,7 +191,7 @@ class _Update:
 
     def __init__(self, folder: Path, web: Web, run: Run, copy: Path | None = None) -> None:
         self.folder, self.web, self.run, self.copy = folder, web, run, copy
-        self.manifest, self.objects = Manifest(folder), Objects(folder)
+        self.manifest, self.objects = Manifest(folder), ObjectTable(folder)
         self.generations = Generations(folder, SOURCE)
         self.progress = MirrorProgress()
         self.began = time.monotonic()
@@ -423,7 +423,7 @@ class _Update:
 
 
 def compare_with_bucket(
-    objects: Objects,
+    objects: ObjectTable,
     choice: Choice,
     web: Web,
     *,

@@ -147,7 +147,7 @@ class _Update:
         self.manifest.add_listing(listed)
         settled = set(self.files) - self.retryable if again else set[str]()
         self.files = {file.name: file for file in self.manifest.list_files(SOURCE)}
-        due = self._find_due({file.name for file in listed}, settled)[: most or None]
+        due = self._find_unread_files({file.name for file in listed}, settled)[: most or None]
         now = self.progress
         self._advance_progress(
             total=now.files + len(due), total_size=now.size + sum(file.size for file in due)
@@ -157,8 +157,8 @@ class _Update:
             self._record_outcome(made)
             yield self.progress
 
-    def _find_due(self, listed: set[str], settled: set[str]) -> list[SourceFile]:
-        """Return available files that today's reader has not read, without *settled* ones."""
+    def _find_unread_files(self, listed: set[str], settled: set[str]) -> list[SourceFile]:
+        """Return available files that the current reader has not read, except *settled* files."""
         due = []
         for file in list(self.files.values()):
             if file.name in settled or file.has_current_parts(self.folder):
@@ -204,7 +204,7 @@ class _Update:
         are_made = not file.had_parts and self._to_job(file, md5).records.exists()
         if not path.exists() and not are_made:
             safe_files.make_folder(path.parent)
-            self.origin.provide_file(listed, md5, path)
+            self.origin.copy_or_fetch_file(listed, md5, path)
         return md5
 
     def _make_job(self, file: SourceFile, future: Future[str]) -> ReadJob | None:

@@ -45,7 +45,7 @@ class Origin(Protocol):
     """A place from which PubMed's files can be listed and fetched."""
 
     def list_files(self) -> list[BulkFile]:
-        """All files there are, by year and number."""
+        """Return all files of the current listing."""
 
     def fetch_last_baseline_file(self) -> tuple[int, int]:
         """Return year and number of the baseline's last file; zeros if unknown."""
@@ -53,8 +53,8 @@ class Origin(Protocol):
     def get_md5(self, file: BulkFile) -> str:
         """The MD5 of a file."""
 
-    def provide_file(self, file: BulkFile, md5: str, path: Path) -> None:
-        """Place a file at *path*."""
+    def copy_or_fetch_file(self, file: BulkFile, md5: str, path: Path) -> None:
+        """Copy or download a file to *path*."""
 
 
 class Nlm:
@@ -75,7 +75,7 @@ class Nlm:
         """Return the MD5 that is published for a file."""
         return fetch_md5(file, self._web)
 
-    def provide_file(self, file: BulkFile, md5: str, path: Path) -> None:
+    def copy_or_fetch_file(self, file: BulkFile, md5: str, path: Path) -> None:
         """Fetch a file to *path*."""
         safe_files.write_file(path, fetch_file(file, md5, self._web))
 
@@ -149,7 +149,7 @@ class FilledFolder:
     def _find_path(self, file: BulkFile) -> Path:
         return next(iter(self._find_paths(file.name)))
 
-    def provide_file(self, file: BulkFile, md5: str, path: Path) -> None:
+    def copy_or_fetch_file(self, file: BulkFile, md5: str, path: Path) -> None:
         """Link a file to *path*, in place of what is there."""
         with safe_files.disk_errors(path):
             path.unlink(missing_ok=True)  # one that leads nowhere any more

@@ -326,7 +326,7 @@ class MirrorPassages:
             query, self._take_snapshot(parts, one_text=True), filters=filters, **options
         )
         for snapshot, vectors in parts:
-            warnings += snapshot.yield_warnings()
+            warnings += snapshot.describe_gaps()
             if vectors and vectors.model and vectors.generation != snapshot.generation.name:
                 warnings.append(_INCOMPLETE_VECTORS)
         return replace(answer, warnings=(*dict.fromkeys(warnings), *answer.warnings))

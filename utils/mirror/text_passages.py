@@ -176,16 +176,16 @@ class TextPassageIndex(PassageIndex):
         is_first = row["ordinal"] == 0 and record["pmid"]
         document.add_integer("pmid", record["pmid"] if is_first else 0)
 
-    def yield_warnings(self, state: Mapping[str, Any], generation: Generation) -> Iterator[str]:
+    def describe_gaps(self, state: Mapping[str, Any], generation: Generation) -> Iterator[str]:
         """Yield what an index in this state lacks of a generation, or of PubMed's."""
-        yield from super().yield_warnings(state, generation)
+        yield from super().describe_gaps(state, generation)
         beside = self._pubmed.get_published()
         if beside and "target" not in state and state.get("records", "") != beside.name:
             yield "What PubMed says of full texts is new since they were indexed: mirror index"
 
 
 def find_full_texts(snapshot: Snapshot, pmids: Iterable[str]) -> set[str]:
-    """Return the papers of which a snapshot of PMC has a full text."""
+    """Return the papers whose full text a mirror of PMC contains."""
     wanted = sorted({int(pmid) for pmid in pmids if pmid.isdecimal()})
     if not wanted:
         return set()

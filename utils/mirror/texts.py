@@ -24,7 +24,7 @@ from ..model.paper import Document, Fetched, Paper
 from ..model.passage import Passage
 from ..outline.cut import split_into_passages
 from ..shelf.paper_file import build_full_text_body
-from .bundles import Member, parse_metadata, read_members, to_fetched
+from .bundles import Member, build_fetched_article, parse_metadata, read_members
 from .columns import make_passage_batch, make_passage_schema
 from .parts import FACTS, Part, PartFile, ReadJob, make_missing_parts
 
@@ -142,7 +142,7 @@ def read_member(member: Member) -> TextRow:
     if member.state != "text":
         return TextRow(member, verdict="", evidence=member.reason)
     record = parse_metadata(member.metadata)
-    fetched = to_fetched(member.metadata, member.xml)
+    fetched = build_fetched_article(member.metadata, member.xml)
     paper = Paper(fetched.ids, title=str(record.get("title") or ""))
     try:
         document = formats.read_and_judge(fetched, paper)

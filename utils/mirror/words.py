@@ -297,7 +297,7 @@ class WordIndex:
             effective_query=" ".join(wanted),
             total=total,
             papers=tuple(papers),
-            warnings=tuple(self.yield_warnings(state, generation)),
+            warnings=tuple(self.describe_gaps(state, generation)),
             next_start=more if more < min(total, _MOST) else None,
         )
 
@@ -338,8 +338,8 @@ class WordIndex:
         }
         return [counted[place] for place in places if place in counted]
 
-    def yield_warnings(self, state: Mapping[str, Any], generation: Generation) -> Iterator[str]:
-        """Yield what an index lacks of a generation."""
+    def describe_gaps(self, state: Mapping[str, Any], generation: Generation) -> Iterator[str]:
+        """Yield a warning if the index does not cover this generation."""
         if "target" in state:
             yield f"The index is being made, or was interrupted: {command_line('mirror index')}"
         elif state["generation"] != generation.name:

@@ -303,7 +303,7 @@ def _choose_passage_end(
 
 
 def _find_overlap_start(atoms: Sequence[UnsplitSpan], sums: list[int], new: int) -> int:
-    """Return the start of a passage whose first new span is *new*; some sentences are repeated."""
+    """Return where a passage begins whose first new span is *new*, with its overlap."""
     begin = new
     while (
         begin

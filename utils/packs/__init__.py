@@ -22,7 +22,7 @@ from ..model.tabular import Table, TabularResult
 from ..reports.labels import build_search_link, get_missing_reason
 from ..reports.library_links import ReadersLibrary
 from ..reports.page import render_template
-from ..reports.tables import MISSING_COLUMNS, begin_csv_table, to_missing_cells
+from ..reports.tables import MISSING_COLUMNS, begin_csv_table, build_missing_paper_row
 from ..shelf import Shelf
 from ..system.safe_files import PRIVATE_FOLDER, make_folder
 from .names import DEFAULT_PATTERN, UniqueFileNames
@@ -179,7 +179,7 @@ def _iterate_pack_files(
 ) -> Iterator[PackFile]:
     """Yield every file of a pack; *lists* contains the reference files."""
     contents = [reference.to_row() for reference in pack.references]
-    missing = [to_missing_cells(reference.row, library) for reference in pack.missing]
+    missing = [build_missing_paper_row(reference.row, library) for reference in pack.missing]
     tables = {
         "pack.html": _render_pack_page(pack, layout, title, library).encode("utf-8", "replace"),
         "contents.csv": _format_csv(_CONTENTS_COLUMNS, contents),

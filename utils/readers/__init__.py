@@ -112,7 +112,7 @@ def read_and_judge(
     BadContent
         The response is not the paper; ``details["verdict"]`` states what it is: a login page, a
         captcha, a stub, another paper. ``details["copy"]`` describes a partial text as
-        `judges.comparison.Copy`.
+        `model.verdicts.TextCopy`.
     """
     from ..judges.check import judge_document
 

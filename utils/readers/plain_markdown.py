@@ -87,7 +87,7 @@ def read_document(fetched: Fetched) -> Document:
         headings=found.headings,
         references=found.references,
         pages=int(pages) if pages.isdecimal() and len(pages) < 6 else 0,
-        walls=_find_walls_in_short_page(title, warnings, markdown),
+        walls=_find_access_walls_in_short_page(title, warnings, markdown),
     )
 
 
@@ -152,7 +152,9 @@ def _find_ids_above_sections(markdown: str) -> Ids:
     return found
 
 
-def _find_walls_in_short_page(title: str, warnings: list[str], markdown: str) -> tuple[str, ...]:
+def _find_access_walls_in_short_page(
+    title: str, warnings: list[str], markdown: str
+) -> tuple[str, ...]:
     """Return the access barriers that the title, warnings and headings of a short page show."""
     found = dict.fromkeys(filter(None, [find_wall_in_title(title)]))
     for warning in warnings:

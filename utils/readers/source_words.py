@@ -17,7 +17,7 @@ from ..model.paper import Fetched
 from ..model.passage import SourcePlace
 from ..outline.words import fold_words
 from . import safe_xml
-from .pdf import boxes
+from .pdf import positioned_lines
 
 _GRAM = 4
 _MOST_REPEATS = 16  # places of a run of words; one that is everywhere tells nothing
@@ -135,7 +135,7 @@ def _find_block_element(element: Any, known: dict[Any, Any]) -> Any:
 
 
 def _iterate_pdf_lines(body: bytes) -> Iterator[tuple[str, Any]]:
-    for page, left, bottom, right, top, text in boxes.read_lines_in_child(body)["lines"]:
+    for page, left, bottom, right, top, text in positioned_lines.read_lines_in_child(body)["lines"]:
         yield text, (page, left, bottom, right, top)
 
 
@@ -171,7 +171,7 @@ class SourcePassageFinder:
             self._singles[word].append(at)
 
     def find_places(self, text: str) -> tuple[SourcePlace, ...]:
-        """Return the places where most words of *text* are adjacent; empty without any."""
+        """Return the places where most words of *text* stand next to each other."""
         words = tuple(fold_words(text))
         span = self._find_short_block(words) if len(words) < _GRAM else self._find_long_block(words)
         return self._source.locate_words(*span) if span else ()

@@ -216,7 +216,7 @@ class _ArchiveReader:
 
 
 def _is_tar_header(head: bytes) -> bool:
-    """Return whether the bytes begin with a tar header; its checksum excludes plain text."""
+    """Return whether the bytes begin with a tar header; its checksum rules out plain text."""
     try:
         tarfile.TarInfo.frombuf(head, "utf-8", "surrogateescape")
     except (tarfile.TarError, ValueError):

@@ -145,8 +145,8 @@ def build_year_chart(years: Mapping[str, Split], this_year: int) -> YearChart:
             shown = "" if year > start else "all"
         width = min(step * 0.82, 8.0)
         x = place * step + (step - width) / 2
-        pieces = _stack_pieces(split, COLUMNS_HEIGHT, top)
-        shares = _stack_pieces(split, SHARES_HEIGHT, split.total())
+        pieces = _stack_bar_segments(split, COLUMNS_HEIGHT, top)
+        shares = _stack_bar_segments(split, SHARES_HEIGHT, split.total())
         made.append(YearColumn(label, round(x, 3), round(width, 3), split, pieces, shares, shown))
     return YearChart(tuple(made), ticks, undated)
 
@@ -158,7 +158,7 @@ def _choose_label_steps(n: int) -> tuple[int, int]:
     return wide, narrow
 
 
-def _stack_pieces(split: Split, height: float, full: int) -> tuple[BarPiece, ...]:
+def _stack_bar_segments(split: Split, height: float, full: int) -> tuple[BarPiece, ...]:
     """Return a column's pieces from the bottom up, where *full* papers reach the *height*."""
     pieces, at = [], height
     for state in STATES:

@@ -67,7 +67,7 @@ class LockedPaper:
 
 @dataclass(frozen=True, slots=True)
 class CorpusLock:
-    """The papers of a corpus at the time ``made_at``; without queries for lists of identifiers.
+    """The papers of a corpus, as found at ``made_at``; no queries if they came from lists.
 
     ``made_by`` is the program with its version; empty in older locks.
     """

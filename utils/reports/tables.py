@@ -81,13 +81,13 @@ def open_missing_table(folder: Path, library: ReadersLibrary) -> Iterator[AddPap
 
         def add_row(row: Harvested) -> None:
             if row.state in ("abstract", "record", "failed"):
-                write(to_missing_cells(row, library))
+                write(build_missing_paper_row(row, library))
 
         yield add_row
 
 
-def to_missing_cells(row: Harvested, library: ReadersLibrary) -> dict[str, object]:
-    """Return a paper's row of a table of missing papers, by `MISSING_COLUMNS`."""
+def build_missing_paper_row(row: Harvested, library: ReadersLibrary) -> dict[str, object]:
+    """Return a missing paper as a row with the columns `MISSING_COLUMNS`."""
     at = {link.site: link.url for link in build_paper_links(row.paper.ids)}
     return {
         **_to_common_cells(row),

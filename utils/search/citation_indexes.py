@@ -52,7 +52,7 @@ class CitationIndex:
 def _fetch_ncbi_links(
     ids: Ids, kind: Kind, most: int, web: Web
 ) -> tuple[int, list[LinkedPaper], str]:
-    """Return the number of linked papers at NCBI, the first of them, and the request's address."""
+    """Return the number of papers that NCBI links, the first *most* of them, and the address."""
     links, url = fetch_paper_links(ids.pmid, _AT_NCBI[kind], web)
     return len(links), [LinkedPaper(pmid=link.pmid) for link in links][:most], url
 

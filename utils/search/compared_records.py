@@ -196,7 +196,7 @@ class ComparedRecord:
 
 
 def is_preprint_without_journal(paper: Paper) -> bool:
-    """Return whether a record is a preprint's, and names no journal.
+    """Return whether a record describes a preprint and names no journal.
 
     >>> from utils.model.identifiers import Ids
     >>> is_preprint_without_journal(Paper(Ids(arxiv="2601.00001"), journal="arXiv"))

@@ -1,14 +1,17 @@
 """Judge whether two records are of the same paper, with a reason and a confidence.
 
-Identifiers decide where both records have them: one shared and none that clash is the same paper,
-a clash never is, but for two DOIs of one PMID, which are as often one paper's. Without, title,
-authors, year and the place in a journal must speak for it and nothing against it; the less a title
-tells (*Editorial*) or the more it differs, the more of them are needed. Merging two papers hides
-one of them, showing one twice does not: in doubt records stay apart, and are linked. A preprint and
-its published version are two papers, linked, unless one record carries the identifiers of both.
+Identifiers decide where both records have them. Records that share one, without a clash, are the
+same paper, unless both titles and authors differ. Records whose identifiers clash are different
+papers; the exception is one PMID with two DOIs, if the titles agree.
 
-The confidences rank the rules by the evidence they ask for; 1 is kept for what a record itself
-says. On the labelled set of ``quality/duplicates`` none of them joins two papers.
+Without identifiers, title, authors, year and the place in a journal must all agree or be unknown.
+The less a title tells (*Editorial*), or the more the titles differ, the more of the others are
+needed. In doubt, records stay apart and are linked, because merging two papers hides one of them,
+and showing one paper twice hides nothing. A preprint and its published version are two linked
+papers, unless one record has the identifiers of both.
+
+The confidences rank the rules by the evidence that they require; 1 means that a record itself
+states the relation. On the labelled set of ``quality/duplicates`` no rule joins two papers.
 """
 
 from __future__ import annotations
@@ -94,7 +97,9 @@ def judge_compared_pair(ours: ComparedRecord, theirs: ComparedRecord) -> Judgeme
     pmid = our_ids.pmid if our_ids.pmid == their_ids.pmid else ""
     if pmid and compare_titles(ours, theirs) != "differ":  # two DOIs of one paper
         return Judgement("same", f"both have pmid:{pmid}", 1.0)
-    if noticed := _judge_by_notice(ours, theirs) or _judge_by_notice(theirs, ours, is_inverse=True):
+    if noticed := _judge_by_update_notice(ours, theirs) or _judge_by_update_notice(
+        theirs, ours, is_inverse=True
+    ):
         return noticed
     if ours.is_preprint_record != theirs.is_preprint_record:
         if ours.is_preprint_record:
@@ -117,7 +122,7 @@ def _judge_by_identifier(ours: ComparedRecord, theirs: ComparedRecord, name: str
     return Judgement("same", f"both have {name}", 1.0)
 
 
-def _judge_by_notice(
+def _judge_by_update_notice(
     ours: ComparedRecord, theirs: ComparedRecord, *, is_inverse: bool = False
 ) -> Judgement | None:
     """Judge by a notice in the record itself: *Update in: …*."""

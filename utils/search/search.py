@@ -261,7 +261,7 @@ def _collect_answers(
 ) -> _Answers:
     """Return each source's result or error; None while the source is still searching."""
     works = {
-        _build_work_key(wish, source): partial(source.search, wish, web)
+        _build_search_key(wish, source): partial(source.search, wish, web)
         for source in chosen
         if source.search and (wish := wishes[source.name]).text
     }
@@ -270,7 +270,7 @@ def _collect_answers(
     )
     answers: _Answers = {}
     for source in chosen:
-        key = _build_work_key(wishes[source.name], source)
+        key = _build_search_key(wishes[source.name], source)
         if key not in works:
             answers[source.name] = BadRequest(
                 "nothing is left of this query without PubMed's field tags."
@@ -280,7 +280,7 @@ def _collect_answers(
     return answers
 
 
-def _build_work_key(wish: Query, source: Source) -> Hashable:
+def _build_search_key(wish: Query, source: Source) -> Hashable:
     return source.name, wish
 
 

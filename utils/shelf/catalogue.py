@@ -509,7 +509,7 @@ class Catalogue:
         return [(str(file), int(str(words)), json.loads(str(types))) for file, words, types in rows]
 
     def list_texts(self) -> list[tuple[str, Kind, str, str]]:
-        """Return file, kind, record, and ids, route and license as JSON, newest first."""
+        """Yield each text's file, kind, record, ids, route and licence, newest first."""
         query = """SELECT file, kind, record, json_extract(record,
             '$.stored.paper.ids', '$.stored.via', '$.stored.license') FROM papers
             ORDER BY filed DESC"""

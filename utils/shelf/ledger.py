@@ -310,7 +310,7 @@ class Ledger:
         return self.store_paper_records({number: paper}).get(number)
 
     def store_paper_records(self, papers: Mapping[int, Paper]) -> dict[int, int]:
-        """Store the records of papers by number; return which paper each duplicate is of.
+        """Store paper records by number; return the original paper of each duplicate.
 
         Names of one paper belong to the first of the list that had them. Its preprint, asked for as
         such, is a report of its own.

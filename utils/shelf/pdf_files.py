@@ -269,13 +269,13 @@ class PdfFiles:
             str(own.path),
         )
         if own.held_by == "place":
-            self._write_facts(stored, _add_file_state(pdf, own.path), ())
+            self._write_facts(stored, _add_size_and_time(pdf, own.path), ())
             safe_files.delete_if_exists(beside)
             return True
         part = safe_files.build_part_path(beside)
         try:
             link_user_pdf(own.path, part)
-            self._write_facts(stored, _add_file_state(pdf, part), ())
+            self._write_facts(stored, _add_size_and_time(pdf, part), ())
             with safe_files.disk_errors(beside):
                 safe_files.replace_file(part, beside)
                 safe_files.flush_folder(beside.parent)
@@ -366,8 +366,8 @@ def link_user_pdf(path: Path, target: Path) -> None:
         ) from None
 
 
-def _add_file_state(pdf: PdfFile, path: Path) -> PdfFile:
-    """Return the facts with size and time of a person's file.
+def _add_size_and_time(pdf: PdfFile, path: Path) -> PdfFile:
+    """Return a PDF's facts with the size and modification time of the user's file.
 
     Raises
     ------

@@ -241,7 +241,7 @@ class Reconciler:
         return max(found, key=lambda record: record.rank, default=None)
 
     def find_uncatalogued_files(self, ids: Ids) -> Iterator[Path]:
-        """Yield the files that have a name of the paper and no entry."""
+        """Yield files that are named after the paper but have no entry in the catalogue."""
         names = paper_file.list_candidate_names(ids)
         traditional = paper_file.to_legacy_name(ids.doi) + paper_file.TEXT
         if ids.doi and (spelled := self._find_capitalized_name(traditional)):

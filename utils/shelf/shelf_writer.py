@@ -435,7 +435,7 @@ class ShelfWriter:
         elif whole:
             catalogue.set_fact("index_late", "1")
         # Writing 100,000 rows takes a second: on a large shelf, changes are gathered so that this
-        # never takes more than a twentieth of the time. `settle` writes what is left.
+        # never takes more than a twentieth of the time. `Shelf.close` writes the rest.
         due = catalogue.count_entries() <= _SMALL or time.monotonic() > self._rewrite_at
         if not whole or (due and catalogue.get_fact("index_late")):
             self.rewrite_index()

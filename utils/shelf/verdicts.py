@@ -141,7 +141,7 @@ class Verdicts:
         return [record.stored for _, record in self._writer.find_entries(ids)]
 
     def find_manual_decision(self, stored: StoredPaper) -> StoredPaper | None:
-        """Return the text that a person decided about: this one, else another version."""
+        """Return the text with a manual decision: this version, otherwise another version."""
         by_hand = [one for one in self.list_text_versions(stored.paper.ids) if one.by_hand]
         return next((one for one in by_hand if one.path == stored.path), (*by_hand, None)[0])
 

@@ -201,7 +201,7 @@ def fetch_metadata(wanted: ObjectVersion, web: Web, copy: Path | None = None) ->
 
 
 def fetch_xml(article: CloudArticle, web: Web, copy: Path | None = None) -> bytes:
-    """Return the JATS of an article version, with its MD5 checked; b"" if it has none.
+    """Fetch the JATS XML of an article version and check its MD5; b"" if it has no XML.
 
     Raises
     ------

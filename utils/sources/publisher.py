@@ -45,10 +45,10 @@ _ARXIV = re.compile(r"https?://(?:www\.|export\.)?arxiv\.org/", re.I)
 def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
     """Fetch the publisher's page behind the DOI, then its PDF."""
     target = find_landing_page(paper.ids.doi, web)
-    yield from fetch_pages(target, web, source=SOURCE.name, via="publisher")
+    yield from fetch_page_and_pdfs(target, web, source=SOURCE.name, via="publisher")
 
 
-def fetch_pages(
+def fetch_page_and_pdfs(
     url: str, web: Web, *, source: str, via: str, license_: str = ""
 ) -> Iterator[Fetched | SourceMiss]:
     """Fetch the page at *url* (following one ``meta refresh``), then its PDFs.
@@ -220,7 +220,7 @@ def deduplicate_copies(copies: Iterable[OpenCopy]) -> list[OpenCopy]:
 def fetch_copies(
     copies: Iterable[OpenCopy], web: Web, *, source: str, via: str
 ) -> Iterator[Fetched | SourceMiss]:
-    """Fetch each of the *copies*; see `fetch_pages`. An error has the copy's ``url`` in details."""
+    """Fetch each of the *copies*; see `fetch_page_and_pdfs`. Errors have the copy's ``url``."""
     for copy in copies:
         try:
             url = _resolve_url(copy.url, web)
@@ -240,7 +240,7 @@ def _fetch_pages_or_captures(
     url: str, web: Web, copy: OpenCopy, source: str, via: str
 ) -> Iterator[Fetched | SourceMiss]:
     """Fetch the page at *url*, or the Internet Archive's capture if it is gone."""
-    for found in fetch_pages(url, web, source=source, via=via, license_=copy.license):
+    for found in fetch_page_and_pdfs(url, web, source=source, via=via, license_=copy.license):
         capture = ""
         if isinstance(found, SourceMiss) and found.details.get("status") in _GONE_STATUSES:
             try:
@@ -248,7 +248,9 @@ def _fetch_pages_or_captures(
             except SourceMiss:
                 capture = ""  # then the link is dead, and that is all we can say
         if capture:
-            yield from fetch_pages(capture, web, source=source, via=via, license_=copy.license)
+            yield from fetch_page_and_pdfs(
+                capture, web, source=source, via=via, license_=copy.license
+            )
         else:
             yield found
 

@@ -361,7 +361,7 @@ class RecordSource(Protocol):
         """Return the records that are on this machine."""
 
     def citations(self, settings: Settings, *, fresh: bool = False) -> CitationTable | None:
-        """Return the table of citations, or None; with *fresh* only one that is up to date."""
+        """Return the citation table, or None; with *fresh*, an old table is ignored."""
 
 
 def find_records(wanted: Sequence[Ids], settings: Settings) -> dict[Ids, Paper]:

@@ -138,7 +138,7 @@ class PageCharacters:
 
     def get_font_face(self, index: int) -> FontFace:
         """Return the font of a character."""
-        return self._get_object_face(
+        return self._get_character_font(
             self._functions["Text_GetTextObject"](self._address, index), index
         )
 
@@ -146,9 +146,9 @@ class PageCharacters:
         """Return the fonts of the characters at *indices*, in one call."""
         ask = self._functions["Text_GetTextObject"]
         pieces = map(ask, repeat(self._address), indices)
-        return list(map(self._get_object_face, pieces, indices))
+        return list(map(self._get_character_font, pieces, indices))
 
-    def _get_object_face(self, piece: int | None, index: int) -> FontFace:
+    def _get_character_font(self, piece: int | None, index: int) -> FontFace:
         """Return the font of a text object's character, or of a blank that PDFium added."""
         if piece in self._pieces:
             return self._pieces[piece]

@@ -98,6 +98,6 @@ class DoubtCollector:
 
 
 def _find_neighbours_of_foreign_letters(foreign: dict[int, Glyph], word: str) -> set[int]:
-    """Return the neighbours of foreign letters, which may be foreign after a change of style."""
+    """Return the letters next to foreign letters, which may be foreign as well."""
     near = {at + step for at in foreign for step in (-1, 1)}
     return {at for at in near if 0 <= at < len(word) and at not in foreign}

@@ -95,7 +95,7 @@ def _replace_words(text: str, right: Mapping[str, str]) -> str:
 
 
 def _measure_page_confidence(page: PageDoubts, right: Mapping[str, str]) -> float:
-    """Return the share of a page's letters that have a code, a place and a plausible word."""
+    """Return the share of a page's letters with a code and a position, in a plausible word."""
     odd = sum(
         len(word) * times
         for word, times in page.words.items()

@@ -25,7 +25,6 @@ from dataclasses import replace
 from itertools import pairwise, product
 from statistics import median
 
-from .heads import build_header_row
 from .rows import (
     FULL,
     MOST_COLUMNS,
@@ -37,6 +36,7 @@ from .rows import (
     group_words_into_rows,
     split_piece_at_border,
 )
+from .table_heads import build_header_row
 from .trust import is_plausible_table
 from .words import PdfWord
 

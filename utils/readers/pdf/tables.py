@@ -1,7 +1,9 @@
-"""Find the tables of a PDF page: below a caption, between rules or in aligned lines.
+"""Find the tables of a PDF page: at a caption, between rules or in aligned lines.
 
-Only pages with a line that begins like a table caption are searched, so that other pages take no
-time. This module uses only geometry; `.grid` builds the rows and columns.
+A caption may stand above or below its table; `.unnamed` finds tables without one. `.page` searches
+only pages with a line like a table caption, or with many short lines, so that other pages take no
+time. This module uses only geometry: `.grid` builds the rows and columns, and `.trust` decides
+whether a rebuilt table is kept.
 """
 
 from __future__ import annotations
@@ -65,7 +67,10 @@ class RebuiltTable:
 
 
 def iterate_rebuilt_tables(sheet: UprightSheet) -> Iterator[RebuiltTable]:
-    """Yield the tables of a sheet: those with captions, then those in frames."""
+    """Yield the tables of a sheet: captioned, then framed, then in aligned columns.
+
+    A table that could not be rebuilt has no rows.
+    """
     captions = list(iterate_caption_starts(sheet))[:_MOST_CAPTIONS]
     framed = _find_framed_areas(sheet)
     named = _match_captions_to_frames(
