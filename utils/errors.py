@@ -318,6 +318,6 @@ def require_pyarrow() -> None:
     from importlib.util import find_spec
 
     if find_spec("pyarrow") is None:
-        msg = "Parquet needs what is not installed here: pyarrow."
+        msg = "Parquet needs packages that are not installed: pyarrow."
         hint = f"Run: {install_command('parquet')}, or export as csv."
         raise NotConfigured(msg, hint)

@@ -86,7 +86,7 @@ def test_it_waits_as_long_as_it_was_told(made, world, clock):
 
 def test_a_service_that_is_down_is_asked_a_few_times(made, world):
     world.mood("down", "openai")
-    with pytest.raises(EmbeddingsFailed, match="No vectors could be had"):
+    with pytest.raises(EmbeddingsFailed, match="No vectors were returned"):
         made().embed_texts(["hello"])
     assert 1 < len(world.requests) <= 5
 

@@ -76,7 +76,7 @@ def test_whoever_says_what_it_is_is_believed(text, kind):
         ("c9h8o4", "formula", "not a valid molecular formula"),
         ("Ca(OH)2", "formula", "not a valid molecular formula"),
         ("CXy2", "formula", "Xy"),
-        ("acetic acid", "smiles", "no blanks"),
+        ("acetic acid", "smiles", "no spaces"),
         ("CC(=O", "", "( at character 3"),
         ("CC=O)", "smiles", ") at character 5"),
         ("C[Na+", "smiles", "[ at character 2"),

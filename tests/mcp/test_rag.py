@@ -477,7 +477,7 @@ def test_an_index_begun_before_is_no_answer_to_whoever_asks_after(library):
     ("trouble", "told"),
     [
         (WeaviateFailed("Weaviate does not answer."), "Weaviate does not answer"),
-        (RuntimeError("broken"), "mistake of ours"),
+        (RuntimeError("broken"), "a fault in Papershelf"),
     ],
 )
 def test_an_index_that_fails_is_told_and_does_not_hang(trouble, told):

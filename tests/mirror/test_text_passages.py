@@ -198,7 +198,7 @@ def test_a_mirror_of_pmc_alone_is_asked_alone(world, tmp_path):
     updated(mirror)  # PubMed's comes later, and is not indexed yet
     answer = mirrored.find(record.plain_title)
     assert answer.hits[0].passage.file
-    assert any("Nothing of the mirror is indexed" in one for one in answer.warnings)
+    assert any("The mirror is not indexed yet" in one for one in answer.warnings)
 
 
 def test_texts_are_found_by_meaning_too(both, tmp_path, monkeypatch):

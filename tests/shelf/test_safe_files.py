@@ -65,7 +65,7 @@ def test_a_copy_never_replaces_anything(shelf: Shelf) -> None:
     (shelf.folder / "notes.txt").write_text("mine", encoding="utf-8")
     (shelf.folder / "folder.txt").mkdir()
     for taken in ("notes.txt", "folder.txt"):
-        with pytest.raises(BadRequest, match="holds something else"):
+        with pytest.raises(BadRequest, match="exists already"):
             shelf.copy_text_to(one, taken)
     assert (shelf.folder / "notes.txt").read_text(encoding="utf-8") == "mine"
     assert shelf.find_text(Ids(pmid="8")) == two

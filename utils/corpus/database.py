@@ -425,7 +425,7 @@ class CorpusDatabase(PassageTables, NameTables):
             raise BadRequest("query_key is empty.", "Name the question whose watermark moves.")
         day = parse_iso_day(last_edat)
         if day > (today := utc_now()[: len(day)]):
-            msg = f"{day} lies in the future: papers that come in until then would be left out."
+            msg = f"{day} lies in the future: papers that appear until then would be left out."
             raise BadRequest(msg, f"Set the watermark to {today} or a day before it.")
         with self.open_writing() as connection:
             move_watermark(connection, query_key, day, manual=manual, by=by)
@@ -458,7 +458,7 @@ def move_watermark(
     before = checkpoint.last_edat if checkpoint else None
     if not manual and before and day < before:
         msg = f"The watermark of {query_key} is {before}; {day} lies before it."
-        raise InvariantFailed(msg, "Only a move by hand may go backwards.")
+        raise InvariantFailed(msg, "Only a person may move it backwards.")
     at = utc_now()
     if checkpoint:
         change = update(_checkpoints).where(_checkpoints.c.query_key == query_key)

@@ -271,7 +271,7 @@ class EmbeddedFinder:
             if get_index_fact(db, "generation") == generation:  # else another process did
                 self._vectors.delete_all_vectors(db, increment_change_stamp(db))
                 aside = self._vectors.move_damaged_file_aside(generation).name
-        msg = f"The vectors were damaged ({error}) and are set aside as {aside}; words still work."
+        msg = f"Damaged vectors ({error}) were renamed to {aside}; search by words still works."
         return StoreFailed(msg, HINT, file=str(self.folder / aside))
 
     def _delete_outdated_files(self, generation: int, words: str) -> None:
@@ -331,7 +331,7 @@ class EmbeddedFinder:
     def _rebuild_word_index(self, db: sqlite3.Connection) -> None:
         """Rebuild the word index from the terms in the database."""
         if get_index_fact(db, "passages"):
-            log.warning("Making the index of words in %s again.", self.folder)
+            log.warning("Rebuilding the word index in %s.", self.folder)
         name = f"{PREFIX}{get_index_fact(db, 'generation')}-{increment_change_stamp(db)}"
         self._words = WordIndex(self.folder / name)
         self._words.rebuild(iterate_word_index_entries(db))

@@ -133,7 +133,7 @@ class OpenAIEmbedder:
             _require_success(answer)
             return self._parse_vectors(answer.json(), len(texts), answer.host)
         except SourceMiss as error:
-            msg = f"No vectors could be had: {error.message}"
+            msg = f"No vectors were returned: {error.message}"
             raise EmbeddingsFailed(msg, error.hint or error.usual_hint, **error.details) from None
 
     def _parse_vectors(self, response: Any, count: int, host: str) -> Vectors:
@@ -149,11 +149,11 @@ class OpenAIEmbedder:
         except (KeyError, TypeError, ValueError, OverflowError):
             fits = False
         if not fits or rows.ndim != 2 or not self._has_expected_width(rows.shape[1]):
-            msg = f"{host} answered with other vectors than it was asked for."
+            msg = f"{host} returned other vectors than requested."
             raise EmbeddingsFailed(msg)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         if not np.isfinite(lengths).all() or not lengths.all():
-            msg = f"{host} answered with vectors that have no direction (zero, or no numbers)."
+            msg = f"{host} returned vectors without a direction (zero, or no numbers)."
             raise EmbeddingsFailed(msg)
         normalised: Vectors = rows / lengths
         return normalised

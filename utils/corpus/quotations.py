@@ -129,7 +129,7 @@ def verify_quotation(text: str, corpus: Searchable) -> Quotation:
     """
     quoted = parse_quotation(text)
     if not corpus.finder.get_status().passages:
-        msg = "The index is empty: the quotation was not looked for."
+        msg = "The index is empty: the quotation was not searched for."
         filed = f"Download papers to look in: {command_line('download')}."
         raise StoreFailed(msg, filed, f"Then index them: {command_line('corpus index')}.")
     candidates = _find_candidate_passages(quoted.parts, corpus)

@@ -413,7 +413,7 @@ class DatabaseConnections:
                 if time.time() >= end:
                     holder = lock.holder()
                     msg = f"Another process is at work on {name}: {holder}."
-                    hint = "Nothing was done. Wait until it is, and call again."
+                    hint = "Nothing was done. Wait until it has finished, and try again."
                     raise StoreBusy(msg, hint, holder=holder, retryable=True)
                 if waiting:
                     waiting(f"Waiting for another that is at work on {name}: {lock.holder()}")

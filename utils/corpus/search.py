@@ -166,7 +166,7 @@ def find_passages(
     if trouble and by == "meaning":
         raise trouble
     if vector is None and not to_query_terms(text):
-        raise BadRequest("There is no word in the query to look for.", "Ask in words.")
+        raise BadRequest("The query has no word to search for.", "Ask in words.")
     filters = resolve_journal_filter(filters, corpus)
     limit = max(_LEAST_CANDIDATES, _CANDIDATES * top_k)
     questions = ["" if by == "meaning" else text]
@@ -258,8 +258,8 @@ def find_corpus_record(
         raise BadRequest(f"{doc_id} is not a valid PMID.", "Ask for pmid:… as a search answers it.")
     synced = database.get_record(ids.pmid) if database.exists else None  # looking makes none
     if synced and synced.gone:
-        msg = f"PubMed took PMID {ids.pmid} out; its record is kept no longer."
-        raise NotFound(msg, "A duplicate may have stayed: search for its title.")
+        msg = f"PubMed took PMID {ids.pmid} out; its record was deleted."
+        raise NotFound(msg, "A duplicate may remain: search for its title.")
     if synced:
         return synced
     stored = shelf.find_text(ids) if shelf else None

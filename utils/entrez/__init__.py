@@ -277,7 +277,8 @@ class Entrez:
         form = find_dataset_format(home, rettype, retmode)
         if query:
             if history or has_ids(ids):
-                raise BadRequest("A query is given beside ids or a history.", "Give one of them.")
+                msg = "A query cannot be combined with ids or a history."
+                raise BadRequest(msg, "Give one of them.")
             return make_search_pages(
                 home, query, form, self._web, most=max_results, progress=progress
             )
@@ -297,7 +298,7 @@ def store_ids_at_ncbi(database: EntrezDatabase, uids: Sequence[str], web: Web) -
     words = f"{len(numbers):,} identifiers posted"
     place = store_history_location(database.name, words, len(numbers), there, web)
     if place is None:
-        msg = "The name of the history could not be kept on the disk."
+        msg = "The name of the history could not be saved."
         raise StoreFailed(msg, "Give the identifiers themselves, or free some space.")
     return place.history
 

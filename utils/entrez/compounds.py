@@ -240,7 +240,7 @@ def _build_not_found_error(query: CompoundQuery, web: Web) -> NotFound:
     if query.kind == "name":
         return NothingFound(msg, _suggest_similar_names(query.text, web), _NOT_A_NAME)
     if query.kind in ("smiles", "inchi"):
-        hint = "PubChem has no such structure; ask for related compounds: similar."
+        hint = "PubChem has no such structure; to find related compounds: similar."
         return NothingFound(msg, hint)
     if query.kind == "formula":
         return NothingFound(msg, "Count the hydrogens; charged and neutral forms differ in them.")
@@ -266,7 +266,7 @@ def _find_single_compound(query: CompoundQuery, web: Web) -> tuple[Compound, tup
     Raises `BadRequest` for a query that cannot mean a single one, `NotFound` for none.
     """
     if query.kind == "formula" or len(query.cids) > 1:
-        msg = f"{str(query)!r} does not mean one compound."
+        msg = f"{str(query)!r} names more than one compound, or none."
         raise BadRequest(msg, "Find the compounds first, and give the CID of one.")
     found = _search_cids(query, web)
     known = fetch_compounds(found[:1], web)
@@ -343,7 +343,7 @@ def parse_compound_query(text: str, kind: str = "") -> CompoundQuery:
     """
     words = " ".join(prepare_query_text(text, "compound", _LONGEST_STRUCTURE).split())
     if not words:
-        raise BadRequest("No compound is named.", "For example aspirin, 2244 or CC(=O)O.")
+        raise BadRequest("No compound was given.", "For example aspirin, 2244 or CC(=O)O.")
     if kind and kind not in KINDS:
         near = get_close_matches(kind.lower(), KINDS, n=1)
         also = f"Did you mean {near[0]}?" if near else ""
@@ -387,7 +387,7 @@ def _parse_cid(text: str) -> str:
     match = _CID.fullmatch(text)
     digits = match[1].lstrip("0") if match else ""
     if not digits or len(digits) > 10 or int(digits) > LARGEST_CID:
-        msg = f"{shorten(text, 40)!r} is not a valid CID: PubChem counts its compounds from 1."
+        msg = f"{shorten(text, 40)!r} is not a valid CID: CIDs start at 1."
         raise BadRequest(msg, "For example 2244. If it is a name, set kind to name.")
     return digits
 
@@ -395,7 +395,7 @@ def _parse_cid(text: str) -> str:
 def _require_valid_inchi(text: str) -> str:
     if not _INCHI.fullmatch(text):
         msg = f"{shorten(text, 40)!r} is not a valid InChI."
-        raise BadRequest(msg, "It begins with InChI=1S/ and holds no blanks.")
+        raise BadRequest(msg, "It begins with InChI=1S/ and has no spaces.")
     return text
 
 
@@ -420,11 +420,11 @@ def _require_valid_formula(text: str) -> str:
 
 def _require_valid_smiles(text: str) -> str:
     if " " in text:
-        msg = f"A SMILES holds no blanks; {shorten(text, 40)!r} does."
+        msg = f"A SMILES has no spaces; {shorten(text, 40)!r} does."
         raise BadRequest(msg, "If it is a name, set kind to name.")
     for opening, closing in ("()", "[]"):
         if (at := _find_unbalanced_bracket(text, opening, closing)) is not None:
-            msg = f"The {text[at]} at character {at + 1} of the SMILES has no counterpart."
+            msg = f"The {text[at]} at character {at + 1} of the SMILES is not closed."
             raise BadRequest(msg, "Copy it whole, or ask by name.")
     return text
 

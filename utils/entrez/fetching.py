@@ -360,7 +360,7 @@ def split_records(answer: Answer, form: RecordFormat) -> RecordTexts:
         return _split_xml_records(answer.body, counted=form.rettype not in _UNCOUNTED_RETTYPES)
     text = _ABSENT_LINE.sub("", answer.text()).lstrip("\n")
     if _NO_RECORDS.match(text):
-        raise BadContent("What came is a web page, or an error.", verdict="error_page")
+        raise BadContent("The answer is a web page, or an error.", verdict="error_page")
     if "\ufffd" in text[:2000] or "\x00" in text:
         raise BadContent("The response is not text.", verdict="not_a_paper")
     if not text.strip():
@@ -379,7 +379,7 @@ def _find_record_starts(text: str, form: RecordFormat) -> list[int]:
     if pattern is not None:
         if starts := [found.start() for found in pattern.finditer(text)]:
             return starts
-        raise BadContent(f"What came is not {form.gives}.", verdict="error_page")
+        raise BadContent(f"The answer is not {form.gives}.", verdict="error_page")
     if form.rettype in {"acc", "seqid", "uilist", "runinfo", "ipg", "tabular"}:
         return [found.start() for found in _LINE_START.finditer(text)]
     return _find_numbered_record_starts(text)
@@ -401,7 +401,7 @@ def _split_xml_records(body: bytes, *, counted: bool) -> RecordTexts:
         return RecordTexts(())
     root = parse_untrusted_xml(body)
     if root.tag in {"eFetchResult", "html", "HTML"}:
-        raise BadContent(f"What came is <{root.tag}>, not records.", verdict="error_page")
+        raise BadContent(f"The answer is <{root.tag}>, not records.", verdict="error_page")
     head, tail = _split_root_tags(root)
     pieces = tuple(
         etree.tostring(child, encoding="unicode", with_tail=False)

@@ -216,7 +216,7 @@ def make_search_pages(
     if not found.total:
         msg = f"{database.name} finds nothing for {shorten(one_line(term), 100)!r}."
         hints = [words for words in found.warnings if words != NO_HISTORY]
-        raise NothingFound(msg, *hints, "Look at the spelling, or at the search fields.")
+        raise NothingFound(msg, *hints, "Check the spelling and the search fields.")
     sliced = database.name == "pubmed" and min(found.total, most) > PUBMED_WALL
     # A format's additional parameters may concern identifiers (ClinVar's do), so send identifiers.
     if sliced or found.history is None or (form and form.also):

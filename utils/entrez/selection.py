@@ -130,7 +130,7 @@ class Selection:
             *start* is after the last record.
         """
         if start >= self.total:
-            msg = f"start is {start:,}, but there are {self.total:,} records to be had."
+            msg = f"start is {start:,}, but there are {self.total:,} records."
             raise BadRequest(msg, "start counts from 0; use next_start.")
         size = min(size, self.total - start)
         if self.place is not None:
@@ -154,7 +154,7 @@ def find_database(name: str, web: Web) -> EntrezDatabase:
         today = fetch_database_names(web)
     except PaperError as error:
         refused = build_unknown_database_error(name)
-        hint = f"NCBI could not be asked whether it is new: {error.message}"
+        hint = f"NCBI could not say whether it is new: {error.message}"
         raise BadRequest(refused.message, *refused.hints, hint) from None
     if plain in today:
         return make_default_database_entry(plain)

@@ -95,7 +95,7 @@ def parse_url(url: str) -> SplitResult:
         raise NotAvailable(msg) from None
     if parts.scheme not in DEFAULT_PORTS:
         msg = (
-            f"A link uses {parts.scheme[:20] or 'no scheme'}, but only http and https are followed."
+            f"A link uses {parts.scheme[:20] or 'no scheme'}, and only http and https are followed."
         )
         raise NotAvailable(msg, blocked=True)
     if not sound:

@@ -423,7 +423,7 @@ class PendingEntry:
         if rest and answer.status == 416:
             self._part.delete_part()
             msg = f"{answer.host} does not have the rest of the file that it began to send."
-            raise Unreachable(msg, "It is asked for the whole.", status=416)
+            raise Unreachable(msg, "The whole file is requested again.", status=416)
         if answer.status in (200, 206):
             self._part.delete_part()
         return replace(answer, status=200) if rest and answer.status == 206 else answer
@@ -560,15 +560,16 @@ class PartialBody:
         expected = (self._asked_from, self._length - 1, self._length)
         if not range_ or tuple(map(int, range_.groups())) != expected or not _is_resumable(headers):
             self.delete_part()
-            msg = "The site sent another piece of the file than was asked for."
-            raise Unreachable(msg, "It is asked for the whole.")
+            msg = "The site sent another part of the file than requested."
+            raise Unreachable(msg, "The whole file is requested again.")
         try:
             here = self._path.read_bytes()[: self._asked_from]
         except OSError:
             here = b""
         if len(here) != self._asked_from:
             self.delete_part()
-            raise Unreachable("The first piece of the file is gone.", "The whole is asked for.")
+            msg = "The first part of the file is missing."
+            raise Unreachable(msg, "The whole file is requested again.")
         self._open_file("ab")
         return here
 

@@ -324,7 +324,7 @@ def require_socks_support(proxy: Proxy) -> None:
     try:
         import socks  # noqa: F401 - whether it is there
     except ImportError:
-        msg = f"{proxy.variable} names a SOCKS proxy, and the package for that is missing."
+        msg = f"{proxy.variable} is a SOCKS proxy, for which a package is missing."
         hint = f"Install it: {install_command('socks')}"
         raise NotConfigured(msg, hint) from None
 

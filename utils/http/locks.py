@@ -169,7 +169,7 @@ class Leases:
                 for (pid,) in db.execute("SELECT pid FROM leases WHERE name = ?", (name,)):
                     who = f"process {pid}" if pid != self._pid else who
         msg = f"Waited {MAX_LEASE_WAIT_S / 60:.0f} minutes for {about}, which {who} is working on."
-        return Unreachable(msg, "Try again when it has finished, or end it.", lasting=True)
+        return Unreachable(msg, "Try again when it has finished, or stop it.", lasting=True)
 
     # -- other processes-----------------------------------------------------------------------
 

@@ -190,7 +190,7 @@ class Transport:
         if proxy and urlsplit(hop.url).scheme == "http" and has_credentials(hop):
             host = urlsplit(hop.url).netloc
             msg = f"{proxy.description} would see the key for {host}; it was not asked."
-            raise NotAvailable(msg, "Ask it by https, or name it in NO_PROXY.", blocked=True)
+            raise NotAvailable(msg, "Use https, or add the host to NO_PROXY.", blocked=True)
         if proxy.resolves_names:
             self._guard.require_public_name(*get_host_and_port(hop.url), context.resolve_host)
 
@@ -545,7 +545,7 @@ def _find_certificate_cause(error: ssl.SSLCertVerificationError) -> _Cause:
         hints = (ISSUER_HINT, "If this computer's clock is right, the site has to renew it.")
     elif code in (_OTHER_NAME, _OTHER_ADDRESS):
         why = "it is made out to another name"
-        hints = ("A login page of this network may stand in its place: open it in a browser.",)
+        hints = ("This network may show a login page instead: open it in a browser.",)
     words = f"has a certificate that cannot be trusted ({why[:120]})"
     return _Cause(words, True, "certificate", hints, why[:120])
 

@@ -92,7 +92,7 @@ class Indexing:
         except Exception as bug:
             # A thread dies silently: whoever waits for it gets the error.
             log.exception("Indexing stopped")
-            msg = f"Indexing stopped by a mistake of ours: {bug!r}."
+            msg = f"Indexing stopped because of a fault in Papershelf: {bug!r}."
             return PaperError(msg, "Please report it.")
         return None
 

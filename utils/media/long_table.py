@@ -122,7 +122,7 @@ def write_long_table(texts: Iterable[StoredPaper], shelf: Shelf, path: Path) -> 
     write = _WRITERS.get(path.suffix.lower())
     if write is None:
         raise BadRequest(
-            f"{path.name} is neither CSV nor Parquet.", "End its name in .csv or .parquet."
+            f"{path.name} is neither CSV nor Parquet.", "Give a name that ends in .csv or .parquet."
         )
     if write is _write_parquet_rows:
         require_pyarrow()

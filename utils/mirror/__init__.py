@@ -466,5 +466,5 @@ def require_packages() -> None:
     """
     absent = [name for name in _NEEDED if find_spec(name) is None]
     if absent:
-        msg = f"A mirror needs what is not installed here: {', '.join(absent)}."
+        msg = f"A mirror needs packages that are not installed: {', '.join(absent)}."
         raise NotConfigured(msg, f"Run: {install_command('mirror')}")

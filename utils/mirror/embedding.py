@@ -313,7 +313,7 @@ def _to_published_key(paper: dict[str, str]) -> int:
 
 
 def _to_incomplete_error(path: Path, why: str) -> BadContent:
-    return BadContent(f"{path.name} and what belongs to it are not whole: {why}.", verdict="broken")
+    return BadContent(f"{path.name} and its files are incomplete: {why}.", verdict="broken")
 
 
 def _read_keys_at(part: Path, positions: Any) -> Keys:

@@ -145,7 +145,7 @@ class Generations:
             try:
                 return self.read_generation(name)
             except NotFound:
-                msg = f"The generation that is published, {name}, is gone or damaged."
+                msg = f"The published generation, {name}, is gone or damaged."
                 raise NotFound(
                     msg, f"Make it again: {command_line(f'mirror {self.source}')}"
                 ) from None

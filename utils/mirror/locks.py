@@ -33,7 +33,7 @@ def exclusive_lock(path: Path, what: str) -> Iterator[None]:
         if not mine:
             holder = read_lock_holder(signed)
             msg = f"Another process is at work on {what}: {holder}."
-            hint = "Nothing was done. Wait until it is, and run it again."
+            hint = "Nothing was done. Wait until it has finished, and run the command again."
             raise StoreBusy(msg, hint, holder=holder, retryable=True)
         record_lock_holder(signed)
         yield

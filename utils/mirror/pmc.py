@@ -307,7 +307,7 @@ class _Update:
             return write_bundle(gone, place, sequence)
         if state == "again":
             msg = f"The bundle {sequence} of PMC is gone."
-            raise Unreachable(msg, f"Bring back {place}, or delete the mirror.")
+            raise Unreachable(msg, f"Restore {place}, or delete the mirror.")
         had = self.objects.find_former_texts(number)
         futures = [pool.submit(self._fetch_member, one, one in had) for one in objects]
         return write_bundle([future.result() for future in futures], place, sequence)
@@ -452,7 +452,7 @@ def compare_with_bucket(
     here = sum(n for state, n in objects.count_states().items() if state != "gone")
     if len(found.gone) * 2 > here > 1:
         msg = f"PMC's inventory lacks {len(found.gone):,} of the {here:,} articles known here."
-        raise Unreachable(msg, "It is hardly whole. Run it again tomorrow.")
+        raise Unreachable(msg, "The inventory seems incomplete. Run the command again tomorrow.")
     return found
 
 

@@ -127,7 +127,7 @@ def _make_remakings(
         source = _find_source(file, folder)
         if not source.exists() and file.source != SOURCE:
             msg = f"{source} is gone, and cannot be fetched again as it was."
-            raise StoreFailed(msg, "Bring it back, or delete the mirror and make it anew.")
+            raise StoreFailed(msg, "Restore it, or delete the mirror and make it again.")
         if not source.exists():
             source = place / source.name
             safe_files.write_file(source, fetch_file(to_bulk_file(file), file.md5, web))

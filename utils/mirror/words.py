@@ -277,9 +277,9 @@ class WordIndex:
         """
         wanted = terms.to_query_terms(query)
         if not wanted:
-            raise BadRequest(f"{query!r} has no word to look for.", "Give some words.")
+            raise BadRequest(f"{query!r} has no word to search for.", "Give some words.")
         if not (0 <= start < _MOST and 0 < max_results <= _MOST - start):
-            raise BadRequest(f"Only the first {_MOST:,} hits can be had.", "Narrow the search.")
+            raise BadRequest(f"Only the first {_MOST:,} hits can be shown.", "Narrow the search.")
         state = self._read_state()
         if not state:
             raise self.to_not_indexed_error()
@@ -385,7 +385,7 @@ class WordIndex:
     def to_not_indexed_error(self) -> EmptyStore:
         """Return the error of a search where nothing is indexed, or by an older version alone."""
         older = "The index of the mirror was made by an older version."
-        msg = older if self._state.exists() else "Nothing of the mirror is indexed yet."
+        msg = older if self._state.exists() else "The mirror is not indexed yet."
         return EmptyStore(msg, f"Run: {command_line('mirror index')}")
 
     def _read_state(self) -> dict[str, Any]:

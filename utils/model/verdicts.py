@@ -196,7 +196,7 @@ MEANINGS: dict[Verdict, VerdictExplanation] = {
     ),
     "by_hand": VerdictExplanation(
         "A person decided this, not the judges",
-        f"To have it judged again: {command_line('shelf keep PAPER --undo')}",
+        f"To let the judges decide again: {command_line('shelf keep PAPER --undo')}",
         MissingTextReason(
             "Rejected by hand",
             "A person looked at the text on offer and decided that it is not the paper.",

@@ -297,7 +297,7 @@ def _to_source_answer(
     answer, label = answers[source.name], source.title
     if answer is None:
         missing = "what it has is missing here. Ask the same again in a minute."
-        message = f"{label} was not there within {longest_s:.0f} s: {missing}"
+        message = f"{label} did not answer within {longest_s:.0f} s: {missing}"
         return SourceAnswer(source.name, "slow", query=wish.text, message=message)
     if isinstance(answer, PaperError):
         message = answer.text if label in answer.message else f"{label}: {answer.text}"

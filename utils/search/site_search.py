@@ -167,7 +167,7 @@ def _require_bulk_search(bulk: bool, sort_by: str, token: str, start: int) -> No
         raise BadRequest(msg, "Set bulk, or leave it out.")
     if bulk and start >= BULK_PAGE_SIZE:
         msg = f"start is {start:,}; a search in bulk counts it within {BULK_PAGE_SIZE:,} hits."
-        raise BadRequest(msg, "Go on with the token and the next_start of the last page.")
+        raise BadRequest(msg, "Continue with the token and next_start of the last page.")
     if sort_by and sort_by not in BULK_SORTS:
         raise BadRequest(
             f"sort_by is {sort_by[:80]!r}.", f"It must be one of {', '.join(BULK_SORTS)}."
@@ -207,9 +207,9 @@ def search_arxiv(  # noqa: PLR0913  # the filters the contract names
     Raises
     ------
     BadRequest
-        It cannot be asked so.
+        The site cannot answer such a query.
     Unreachable
-        arXiv did not answer, or wants to be left alone: never shown as "0 results".
+        arXiv did not answer, or asks for a pause: never shown as "0 results".
     """
     _require_choice("sort_by", sort_by, SORTS)
     _require_choice("sort_order", sort_order, ORDERS)
@@ -247,7 +247,7 @@ def fetch_arxiv_paper(arxiv_id: str, web: Web) -> Paper:
     paper = fetch_version(name, version, web)
     if paper is None:
         whole = f"{name}v{version}" if version else name
-        hint = "Check the digits, or look for the title with search_arxiv."
+        hint = "Check the digits, or search for the title with search_arxiv."
         if version:
             hint = f"Leave v{version} out for the newest version, or check the digits."
         raise NotFound(f"arXiv has no paper {whole}.", hint)

@@ -144,7 +144,7 @@ def search(query: Query, web: Web, *, sort_order: str = "descending") -> SearchR
     BadRequest
         The query has no such form at arXiv, or arXiv refuses it.
     Unreachable
-        arXiv is down, wants to be left alone, or keeps sending pages without the hits it counted.
+        arXiv is down, asks for a pause, or keeps sending pages without the hits it counted.
     """
     request = build_query(query, sort_order)
     page = _fetch_page(request, web)
@@ -192,7 +192,7 @@ def fetch_records(names: Sequence[str], web: Web) -> dict[str, Paper]:
     NotAvailable
         One of several names is none in arXiv's eyes (``details["status"]`` is 400).
     Unreachable
-        arXiv is down, or wants to be left alone.
+        arXiv is down, or asks for a pause.
     """
     known = recall_papers("arxiv", names, web)
     unknown = [name for name in dict.fromkeys(names) if name not in known]
@@ -291,7 +291,7 @@ def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
     NotAvailable
         The paper was withdrawn.
     Unreachable
-        arXiv is down, or wants to be left alone.
+        arXiv is down, or asks for a pause.
     """
     _require_not_withdrawn(paper)
     license_ = None
@@ -334,7 +334,7 @@ def fetch_pdf(paper: Paper, web: Web) -> Iterator[Fetched]:
     NotAvailable
         The paper was withdrawn.
     Unreachable
-        arXiv is down, or wants to be left alone.
+        arXiv is down, or asks for a pause.
     """
     _require_not_withdrawn(paper)
     url = f"{web.settings.address('arxiv')}/pdf/{paper.ids.arxiv}"
@@ -352,7 +352,7 @@ def fetch_picture(url: str, web: Web, most_bytes: int) -> bytes:
     BadContent
         What came is no picture, or has more than *most_bytes*.
     Unreachable
-        arXiv is down, or wants to be left alone.
+        arXiv is down, or asks for a pause.
     """
     return send_request(url, web, check=require_picture, limit=most_bytes).body
 
@@ -585,7 +585,7 @@ def send_request(
     def check_refusal(answer: Answer) -> None:
         if answer.status in _REFUSAL_STATUSES:
             pause = web.limiter.record_rejection(answer.url)
-            msg = f"arXiv answered {answer.status}: it wants to be left alone."
+            msg = f"arXiv answered {answer.status}: it asks for a pause."
             raise Unreachable(msg, status=answer.status, retry_after=pause, lasting=not patient)
         if check is not None:
             check(answer)

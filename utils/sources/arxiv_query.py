@@ -137,13 +137,13 @@ def build_query(query: Query, sort_order: str = "descending") -> ArxivQuery:
     if query.min_date or query.max_date:
         parts.append(_build_date_range(query))
     if not parts:
-        raise BadRequest("The query holds no word to look for.", EXAMPLE)
+        raise BadRequest("The query has no word to search for.", EXAMPLE)
     if len(parts) > 1 and re.search(r" (?:OR|ANDNOT) ", words):
         parts[0] = f"({words})"
     search_query = " AND ".join(parts)
     if len(search_query) > _MAX_QUERY_CHARS:
         msg = f"The query has {len(search_query):,} characters; {_MAX_QUERY_CHARS:,} is the most."
-        raise BadRequest(msg, "Ask for fewer words.")
+        raise BadRequest(msg, "Use fewer words.")
     return ArxivQuery(
         search_query, sort_by, sort_order, query.start, query.max_results, tuple(warnings)
     )
@@ -156,7 +156,7 @@ def _require_reachable_page(start: int, size: int) -> None:
         msg = (
             f"arXiv shows the first {LAST_HIT:,} hits of a search; {start + size:,} was asked for."
         )
-        raise BadRequest(msg, "Narrow the search by years, and ask once for each.")
+        raise BadRequest(msg, "Narrow the search by years, one search for each.")
 
 
 def _build_author_clause(name: str) -> str:
@@ -179,7 +179,7 @@ def _build_date_range(query: Query) -> str:
     last = _to_digits(get_last_day(query.max_date)) if query.max_date else ""
     last = last or f"{max(this_year, int(first[:4]))}1231"
     if int(last[:4]) < _FIRST_YEAR:
-        raise BadRequest(f"arXiv began in {_FIRST_YEAR}; it has nothing from before.")
+        raise BadRequest(f"arXiv began in {_FIRST_YEAR}; it has no earlier papers.")
     first = max(first, f"{_FIRST_YEAR}0101")
     return f"{_DATE_FIELDS.get(query.date_type, 'submittedDate')}:[{first}0000 TO {last}2359]"
 
@@ -256,7 +256,7 @@ def _translate_syntax(pieces: Sequence[Piece]) -> tuple[str, list[str]]:
         elif kind in {"open", "group"}:
             open_groups.append(kind == "group" or any(open_groups))
         if piece == "NOT":
-            warnings.append("arXiv writes NOT as ANDNOT; so it was sent.")
+            warnings.append("arXiv writes NOT as ANDNOT; it was sent like that.")
         made.append(_format_piece(kind, piece, warnings, named=any(open_groups)))
         before = (
             kind
@@ -312,7 +312,7 @@ def _format_piece(kind: str, piece: str, warnings: list[str], *, named: bool) ->
     else:
         return piece
     if not made:
-        raise BadRequest(f"{piece[:60]!r} holds no word to look for.", EXAMPLE)
+        raise BadRequest(f"{piece[:60]!r} has no word to search for.", EXAMPLE)
     return made
 
 

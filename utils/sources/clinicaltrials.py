@@ -82,7 +82,7 @@ def _build_params(query: Query) -> dict[str, Any]:
     """Return the parameters of a search, without those of the page."""
     if query.author or query.categories or query.publication_types:
         msg = "ClinicalTrials.gov has no authors, categories or publication types."
-        raise BadRequest(msg, "Ask without them.")
+        raise BadRequest(msg, "Search without them.")
     if query.sort_by not in _SORTS:
         msg = f"ClinicalTrials.gov cannot sort by {query.sort_by!r}."
         raise BadRequest(msg, f"It sorts by {' or '.join(_SORTS)}.")
@@ -112,7 +112,7 @@ def _check_answer(answer: Answer) -> None:
     """Raise for a query that cannot be read, or an answer without trials."""
     if answer.status == 400:
         reason = one_line(answer.body[:300].decode("utf-8", "replace"))
-        msg = f"ClinicalTrials.gov cannot be asked so: {reason[:200]}"
+        msg = f"ClinicalTrials.gov cannot answer this query: {reason[:200]}"
         raise BadRequest(msg, "Ask in plain words; quotes and AND, OR, NOT are understood.")
     if not isinstance(to_dict(answer.json()).get("studies"), list):
         raise Unreachable("ClinicalTrials.gov sent an answer without trials.", "Try again later.")

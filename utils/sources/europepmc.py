@@ -156,7 +156,7 @@ def _build_query(query: Query) -> str:
     """Return the query in Europe PMC's syntax."""
     if query.categories:
         msg = "Europe PMC has none of the categories of arXiv or Semantic Scholar."
-        raise BadRequest(msg, "Ask without them.")
+        raise BadRequest(msg, "Search without them.")
     parts = [f"({query.text.strip()})"] if query.text.strip() else []
     if author := query.author.replace('"', " ").strip():
         parts.append(f'AUTH:"{author}"')

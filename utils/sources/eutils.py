@@ -262,7 +262,7 @@ def _raise_for_error(answer: Answer) -> None:
     if _PERMANENT_ERROR.search(error):
         raise EntrezFailed(f"Entrez refused the request: {shorten(one_line(error), 200)}.")
     if error and "ist is empty" not in error:
-        msg = f"NCBI had trouble of its own: {error}"
+        msg = f"NCBI reported an internal error: {error}"
         raise Unreachable(msg, "Try again in a minute.")
     if answer.status == 400 and not is_empty_id_list(answer):
         msg = "NCBI refused the request (status 400)."

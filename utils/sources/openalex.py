@@ -196,7 +196,7 @@ def _build_params(query: Query) -> dict[str, Any]:
         raise BadRequest(msg, f"It sorts by {' or '.join(_SORTS)}.")
     if query.categories:
         msg = "OpenAlex has none of the categories of arXiv or Semantic Scholar."
-        raise BadRequest(msg, "Ask without them.")
+        raise BadRequest(msg, "Search without them.")
     sort = _SORTS[query.sort_by]
     if not query.text.strip() and query.sort_by == "relevance":
         sort = _SORTS["pub_date"]  # without words nothing is more relevant than another
@@ -392,7 +392,7 @@ def _check_answer(answer: Answer, *, is_list: bool) -> None:
     reply = answer.json()
     if answer.status in {400, 403}:
         reason = to_text(to_dict(reply).get("message")) or to_text(to_dict(reply).get("error"))
-        msg = f"OpenAlex cannot be asked so: {reason[:200] or answer.status}"
+        msg = f"OpenAlex cannot answer this query: {reason[:200] or answer.status}"
         raise BadRequest(msg, "Ask in plain words; quotes and AND, OR, NOT are understood.")
     named = to_dict(reply)
     if not (isinstance(named.get("results"), list) if is_list else to_text(named.get("id"))):

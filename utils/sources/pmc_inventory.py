@@ -110,7 +110,7 @@ def _fetch_inventory(day: str, web: Web) -> Inventory:
     except NotAvailable:
         told = ""
     if _MD5.fullmatch(told) and told != checksum:
-        raise Unreachable(f"The manifest of PMC's inventory of {day} came damaged.")
+        raise Unreachable(f"The manifest of PMC's inventory of {day} arrived damaged.")
     try:
         manifest = answer.json()
         if manifest["fileFormat"] != "CSV":
@@ -138,7 +138,7 @@ def list_versions(inventory: Inventory, web: Web) -> Iterator[ObjectVersion]:
     Raises
     ------
     Unreachable
-        A file is gone (a newer inventory has taken its place), or came damaged.
+        A file is gone (a newer inventory has taken its place), or arrived damaged.
     """
     key, etag = (inventory.columns.index(name) for name in ("Key", "ETag"))
     for name, md5, _ in inventory.files:
@@ -178,7 +178,7 @@ def fetch_metadata(wanted: ObjectVersion, web: Web, copy: Path | None = None) ->
     NotAvailable
         It has vanished since it was listed.
     BadContent
-        It came damaged.
+        It arrived damaged.
     """
     key = f"metadata/{wanted.name}.json"
     answer = Answer(200, "", _read_copied_object(copy, key, wanted.etag))
@@ -188,7 +188,7 @@ def fetch_metadata(wanted: ObjectVersion, web: Web, copy: Path | None = None) ->
         etag = str(headers.get("etag") or "").strip('"') or wanted.etag
         came = _compute_md5(answer.body)
         if _MD5.fullmatch(etag) and came != etag:
-            msg = f"The metadata of {wanted.name} came damaged: MD5 {came}, not {etag}."
+            msg = f"The metadata of {wanted.name} arrived damaged: MD5 {came}, not {etag}."
             raise BadContent(msg, verdict="partial")
     try:
         record = answer.json()
@@ -268,7 +268,7 @@ def _fetch_object(key: str, web: Web, md5: str = "", limit: int = 0) -> Answer:
 
     def compare(answer: Answer) -> None:
         if _MD5.fullmatch(md5) and _compute_md5(answer.body) != md5:
-            raise Unreachable(f"{key} came damaged from PMC's Cloud Service.")
+            raise Unreachable(f"{key} arrived damaged from PMC's Cloud Service.")
 
     size: dict[str, Any] = {"limit": limit} if limit else {}
     as_it_is = {"Accept-Encoding": "identity"}

@@ -110,7 +110,7 @@ def request_json(
     BadRequest
         PubChem cannot read the value.
     Unreachable
-        It is down, busy, or wants to be left alone.
+        It is down, busy, or asks for a pause.
     """
     url = f"{web.settings.address('pubchem')}/{path}"
     check = partial(_check_answer, member)
@@ -129,7 +129,7 @@ def _check_answer(member: Member, answer: Answer) -> None:
     code, message = _read_fault(reply)
     sound = answer.status < 400 and any(to_dict(reply.get(name)) for name in (member, "Waiting"))
     if code not in (_NOT_FOUND, _BAD) and (code or not sound):
-        msg = f"PubChem had trouble of its own: {message or 'an answer without a meaning'}."
+        msg = f"PubChem reported an internal error: {message or 'no explanation'}."
         raise Unreachable(msg, "Try again in a minute.", status=answer.status)
 
 
@@ -386,9 +386,7 @@ def _wait_for_list(name: str, reply: dict[str, Any], web: Web) -> tuple[str, ...
     if not _read_list_key(reply):
         return read_cids(reply)
     msg = f"PubChem has been searching for {sum(_POLL_PAUSES_S):.0f} s and is not ready yet."
-    raise Unreachable(
-        msg, "Ask the same again in a minute: the search goes on, and is not started anew."
-    )
+    raise Unreachable(msg, "Repeat the same request in a minute: PubChem goes on with the search.")
 
 
 def _read_list_key(reply: dict[str, Any]) -> str:

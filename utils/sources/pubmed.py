@@ -315,7 +315,7 @@ def build_term(query: Query) -> str:
     """
     if query.categories:
         msg = "PubMed has none of the categories of arXiv or Semantic Scholar."
-        raise BadRequest(msg, "Ask without them, or narrow by MeSH heading.")
+        raise BadRequest(msg, "Search without them, or narrow by MeSH heading.")
     parts = []
     if author := " ".join(re.sub(r'[][()":]', " ", query.author).split()):
         parts.append(f"{author}[au]")  # without quotes: "Varga I" is to find "Varga IM" too

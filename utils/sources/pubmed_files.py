@@ -130,7 +130,7 @@ def parse_md5(file: BulkFile, text: str) -> str:
     found = _MD5.search(text)
     others = set(re.findall(r"pubmed\d{2}n\d{4,5}", text)) - {file.name.partition(".")[0]}
     if not found or others:
-        msg = f"What stands beside {file.name} is not its MD5."
+        msg = f"NLM's file with the MD5 of {file.name} has no MD5."
         raise BadContent(msg, "It is asked for again by the next run.", verdict="error_page")
     return found[0].lower()
 

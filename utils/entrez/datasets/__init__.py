@@ -211,15 +211,15 @@ def _move_draft_into_place(draft: Path, path: Path) -> None:
         same = filecmp.cmp(draft, path, shallow=False)
         draft.unlink()
     if not same:
-        msg = f"{path.name} is there already and holds something else."
+        msg = f"{path.name} exists already, with other content."
         raise BadRequest(msg, "Choose another name.")
 
 
 def _get_export_format(path: Path) -> Literal["csv", "parquet"]:
     ending = path.suffix.lower()
     if ending not in (".csv", ".parquet"):
-        msg = f"{shorten(path.name, 60)!r} does not say what it is to be."
-        raise BadRequest(msg, "End its name in .csv or .parquet.")
+        msg = f"{shorten(path.name, 60)!r} has no known format."
+        raise BadRequest(msg, "Give a name that ends in .csv or .parquet.")
     return "csv" if ending == ".csv" else "parquet"
 
 

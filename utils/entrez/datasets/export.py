@@ -111,7 +111,7 @@ def _yield_pages_within_limits(
             msg = f"The statement gives more than {max_rows:,} rows; nothing was written."
             raise BadRequest(msg, "Narrow it with WHERE, end it with LIMIT, or raise max_rows.")
         if time.monotonic() > until:
-            msg = "The export takes too long and was stopped; nothing was written."
+            msg = "The export took too long and was stopped; nothing was written."
             raise BadRequest(msg, "Export less at a time, narrowed with WHERE on a key.")
         yield page
 

@@ -256,8 +256,8 @@ def build_sql_timeout_error(seconds: float) -> BadRequest:
 def build_sql_memory_error() -> BadRequest:
     """Return the error for a statement that exceeded the memory limit."""
     return BadRequest(
-        "The statement takes more memory than it may have, and was stopped.",
-        "Sort, group and join only the columns you need; leave long texts to a second statement.",
+        "The statement needed more memory than allowed, and was stopped.",
+        "Sort, group and join only the columns you need; select long texts in a second statement.",
     )
 
 

@@ -67,7 +67,7 @@ def get_engine(
         raise BadRequest(f"The engine {name!r} has no scheduler.", "Give --engine dask.")
     package, extra = _NEEDS.get(name, ("", ""))
     if package and find_spec(package) is None:
-        msg = f"The engine {name!r} needs what is not installed here: {package}."
+        msg = f"The engine {name!r} needs packages that are not installed: {package}."
         raise NotConfigured(msg, f"Run: {install_command(extra)}")
     if name == "here":  # one job after the other, in this process
         return map

@@ -211,7 +211,7 @@ class Cluster:
 
     def _to_no_scheduler_error(self, patience: float, error: Exception) -> Unreachable:
         msg = f"No Dask scheduler answers at {self.address}, for {patience:.0f} s: {error}."
-        hint = "Look at --scheduler, and whether it runs; one that encrypts is at tls://."
+        hint = "Check --scheduler, and whether it runs; with encryption its address begins with tls://."
         host, _, port = re.sub(r"^\w+://", "", self.address).rpartition(":")
         return Unreachable(msg, hint, _start_one(f"scheduler --host {host} --port {port}"))
 

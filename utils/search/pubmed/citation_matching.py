@@ -75,7 +75,7 @@ def _to_ecitmatch_fields(citation: Mapping[str, str], number: int) -> dict[str, 
     row["first_page"] = re.sub(r"^(\w+)\s*[-–—]\s*\w+$", r"\1", row["first_page"])
     row["year"] = re.sub(r"^(\d{4})[-/ ].*$", r"\1", row["year"])
     if not any(row[name] for name in CITATION_FIELDS):
-        msg = f"Citation {number} says nothing."
+        msg = f"Citation {number} is empty."
         raise BadRequest(msg, f"Give some of {', '.join(CITATION_FIELDS)}.")
     return row
 

@@ -124,7 +124,7 @@ def fetch_paper(pmid: str | int, web: Web) -> Paper:
     if paper := fetch_papers([wanted], web).get(wanted):
         return paper
     msg = f"PubMed has no record PMID {wanted}."
-    raise NotFound(msg, "Check the number; a record merged into another one is gone too.")
+    raise NotFound(msg, "Check the number; it may have been merged into another record.")
 
 
 def parse_pmid(text: str | int) -> str:

@@ -224,10 +224,10 @@ def search_articles(query: Query, first: int, web: Web) -> ArticleSearch:
         PubMed did not answer.
     """
     if len(query.text.strip()) < 3:
-        raise BadRequest("The query has fewer than 3 characters.", "Ask for a word at least.")
+        raise BadRequest("The query has fewer than 3 characters.", "Give at least one word.")
     if not 0 <= first <= MAX_SUMMARIES:
         msg = f"fetch_brief_summaries is {first}; it must lie between 0 and {MAX_SUMMARIES}."
-        raise BadRequest(msg, "Ask for the details of others by PMID.")
+        raise BadRequest(msg, "Get the details of other papers by PMID.")
     query = normalize_query(query)
     hits = search_pmids(query, web, kept=first > 0)
     url = build_search_url(query, web, kept=first > 0)
@@ -390,7 +390,7 @@ class _DateSlicer:
     def _select_new_pmids(self, hits: Hits, part: _DateSlice) -> tuple[str, ...]:
         if (lost := hits.total - len(hits.pmids)) > 0:
             warning = f"{hits.total:,} hits share the Entrez date {part.first:%Y/%m/%d}"
-            self.warnings.append(f"{warning}; PubMed does not hand out {lost:,} of them.")
+            self.warnings.append(f"{warning}; PubMed does not return {lost:,} of them.")
         new = tuple(pmid for pmid in hits.pmids if int(pmid) not in self.seen)
         self.seen.update(map(int, new))
         return new
