@@ -254,7 +254,10 @@ class _BaseSettings(BaseModel):
         "62.5 (16 a second). The bucket has no published limit of its own, S3 has 5,500 a second",
     )
     ncbi_request_delay_ms: int | None = Field(
-        None, ge=0, description="400 (110 with a key); may slow down, never speed past the limit"
+        None,
+        ge=0,
+        description="400 (110 with a key); a longer delay slows requests down, a shorter one has no "
+        "effect",
     )
     ncbi_max_retries: int = Field(5, ge=1, le=5, description="tries per request, at most 5")
 
@@ -266,7 +269,7 @@ class _BaseSettings(BaseModel):
         30,
         ge=0,
         le=36_500,
-        description="full text is tried again after so many days, by who could not tell in an hour",
+        description="days until a full text is tried again; an hour if a source gave no answer",
     )
     papers_recheck_per_day: int = Field(
         500,
@@ -276,7 +279,7 @@ class _BaseSettings(BaseModel):
         "the end of a harvest in the shell and while a server runs; 0: none",
     )
     papers_keep_pdf: bool = Field(
-        True, description="put the PDF of a text next to it, where a PDF was fetched or handed in"
+        True, description="keep the PDF next to its text, if a PDF was fetched or handed in"
     )
     papers_form: Literal["txt", "md"] = Field(
         "txt",
@@ -287,18 +290,20 @@ class _BaseSettings(BaseModel):
         "",
         description="the pattern of BibTeX keys, such as `authYearTitle`; else `roe2019moss`",
     )
-    papers_offline: bool = Field(False, description="only what is on disk; a miss says so")
+    papers_offline: bool = Field(
+        False, description="use only what is on disk; what is missing is reported"
+    )
     papers_shared: bool = Field(
         False,
-        description="the shelf is its folder's group's: members read and write all that is on it",
+        description="the group of the shelf's folder can read and write everything on the shelf",
     )
     papers_allow_private_network: bool = Field(
-        False, description="let redirects and links lead to private addresses (tests, mirrors)"
+        False, description="allow redirects and links to private addresses (tests, mirrors)"
     )
     papers_pace_dir: Path = Field(
         default_factory=_get_default_pace_folder,
-        description="where all processes of this user share one pace per host; people who share a "
-        "shelf share one on the shelf, unless this is set",
+        description="where all processes of this user share the rate limits; without it, people who "
+        "share a shelf share them on the shelf",
     )
     papers_mirror_dir: Path | None = Field(
         None,
@@ -306,7 +311,7 @@ class _BaseSettings(BaseModel):
         "`.papershelf/mirror/`. Nodes of a cluster must see it under the same path",
     )
     papers_openurl: str = Field(
-        "", description="your library's OpenURL resolver: links for what could not be had"
+        "", description="your library's OpenURL resolver: links for papers without a full text"
     )
     papers_ezproxy: str = Field(
         "", description="your library's proxy prefix, `https://…/login?url=`, or with `{url}`"
@@ -314,20 +319,20 @@ class _BaseSettings(BaseModel):
     papers_libkey: str = Field("", description="your library's number at LibKey")
     papers_proxy: SecretStr | None = Field(
         None,
-        description="the proxy, before all of the following: `http://USER:PASSWORD@HOST:PORT`, "
+        description="the proxy; it overrides those below: `http://USER:PASSWORD@HOST:PORT`, "
         "`https:`, `socks5h:` (needs the extra `socks`), `direct`; or by host: "
         "`doi.org=direct,*=http://HOST:PORT`",
     )
-    https_proxy: SecretStr | None = Field(None, description="the proxy for https, as for curl")
-    http_proxy: SecretStr | None = Field(None, description="the proxy for http, as for curl")
-    all_proxy: SecretStr | None = Field(None, description="the proxy where neither is set")
+    https_proxy: SecretStr | None = Field(None, description="the proxy for https, as in curl")
+    http_proxy: SecretStr | None = Field(None, description="the proxy for http, as in curl")
+    all_proxy: SecretStr | None = Field(None, description="the proxy if neither is set")
     no_proxy: str = Field(
-        "", description="hosts to go to without a proxy: `lab.edu,10.0.0.0/8`; `*`: all"
+        "", description="hosts to reach without a proxy: `lab.edu,10.0.0.0/8`; `*`: all"
     )
     papers_ca_bundle: Path | None = Field(
         None,
-        description="certificates of your network's authority, trusted besides the usual ones: "
-        "a file (PEM or DER) or a folder of such files",
+        description="certificates of your network's authority, trusted in addition to the usual "
+        "ones: a file (PEM or DER) or a folder of such files",
     )
     ssl_cert_file: str = Field("", description="the same, as OpenSSL spells it")
     ssl_cert_dir: str = Field("", description="the same: folders")
@@ -335,13 +340,13 @@ class _BaseSettings(BaseModel):
     curl_ca_bundle: str = Field("", description="the same, as curl spells it")
 
     database_url: SecretStr | None = Field(
-        None, description="PostgreSQL for a corpus that is shared; else SQLite on the shelf"
+        None, description="PostgreSQL, for a shared corpus; else SQLite on the shelf"
     )
     embeddings_provider: Literal["local", "hf", "openai", "none"] = Field(
         "local",
         description="what makes vectors: local (this machine, the model of `EMBEDDINGS_MODEL`), hf "
         "(this machine; without `EMBEDDINGS_MODEL`, all-MiniLM-L6-v2 from the Hub), openai; none: "
-        "found by words alone",
+        "search by words alone",
     )
     embeddings_model: str = Field(
         "",
@@ -352,15 +357,15 @@ class _BaseSettings(BaseModel):
     reranker_model: str = Field(
         "",
         description="a cross-encoder (a folder with an ONNX file, or `OWNER/NAME` on the Hub) that "
-        "puts the best passages in order once more; empty: none does",
+        "orders the best passages again; empty: no second ordering",
     )
     hub_base_url: Url = Field(
         "https://huggingface.co",
         validation_alias=AliasChoices("HF_ENDPOINT", "HUB_BASE_URL"),
-        description="the Hub models are fetched from (a mirror, or the stand-in of the tests)",
+        description="the Hub of the models (a mirror, or the stand-in of the tests)",
     )
     hf_token: SecretStr | None = Field(
-        None, description="your token of the Hub, for models that want one"
+        None, description="your token for the Hub, for models that require one"
     )
     openai_api_key: SecretStr | None = Field(None, description="for `EMBEDDINGS_PROVIDER=openai`")
     openai_base_url: Url = _make_url_field(
@@ -370,7 +375,7 @@ class _BaseSettings(BaseModel):
         "embedded", description="embedded (needs no service), weaviate"
     )
     weaviate_url: str = Field(
-        "", description="for `VECTOR_STORE=weaviate`; `?grpc_port=` where it is not 50051"
+        "", description="for `VECTOR_STORE=weaviate`; `?grpc_port=` if it is not 50051"
     )
     weaviate_api_key: SecretStr | None = Field(None, description="for `VECTOR_STORE=weaviate`")
     weaviate_class: str = Field(
@@ -382,11 +387,12 @@ class _BaseSettings(BaseModel):
         description=f"comma list of {', '.join(f'`{name}`' for name in TOOLSETS)}; or `all`",
     )
     mcp_tool_names: Literal["plain", "dotted"] = Field(
-        "plain", description="dotted: `rag.search` and its kin, for hosts that know those names"
+        "plain", description="dotted: `rag.search` and similar, for hosts that know those names"
     )
     mcp_delivery: Literal["auto", "structured", "text", "both"] = Field(
         "auto",
-        description="whether answers come as structure, text or both; auto: as the host shows them",
+        description="whether answers come as structure, text or both; auto: in the form that the "
+        "host shows",
     )
     mcp_transport_type: Literal["stdio", "http"] = Field(
         "stdio", description="stdio, http; `--transport` says the same"
@@ -399,16 +405,16 @@ class _BaseSettings(BaseModel):
         None, description="signs and checks tokens for HTTP (HS256); 32 bytes at least"
     )
     mcp_auth_jwks_uri: str = Field(
-        "", description="public keys of an identity provider, in place of a secret"
+        "", description="public keys of an identity provider, instead of a secret"
     )
     mcp_auth_issuer: str = Field(
         "", description="`iss` of every token; required with `MCP_AUTH_JWKS_URI`"
     )
     mcp_auth_audience: str = Field(
-        "", description="`aud` of every token: the endpoint's public address, which is then served"
+        "", description="`aud` of every token: the public address of the server"
     )
     mcp_allowed_origins: Names = Field(
-        (), description="origins of web pages that may call over HTTP; all others get 403"
+        (), description="origins of web pages that may call over HTTP; others get 403"
     )
     mcp_log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info",
@@ -465,7 +471,7 @@ class _BaseSettings(BaseModel):
         try:
             return value and value.expanduser().absolute()
         except RuntimeError:
-            msg = "~ stands for no folder: this user has no home"
+            msg = "~ cannot be resolved: this user has no home folder"
             raise ValueError(msg) from None
 
     @property

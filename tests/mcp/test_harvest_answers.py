@@ -225,7 +225,7 @@ async def test_a_harvest_is_stopped_and_taken_up_again(library, world, gate, by)
         stopped = (await canceller.call_tool("harvest_papers", stop)).structured_content
         assert stopped["state"] == "cancelled"
         assert stopped["counts"]["pending"] >= 1
-        assert stopped["next"] == [f'harvest_papers(job_id="{job_id}"): goes on where it stopped']
+        assert stopped["next"] == [f'harvest_papers(job_id="{job_id}"): resumes the harvest']
         assert eventually(lambda: not library.harvest(job_id=job_id).ledger.is_running())
         gate.set()
         await client.call_tool("harvest_papers", {"job_id": job_id})

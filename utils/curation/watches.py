@@ -126,7 +126,7 @@ class Watches:
             raise BadRequest(msg, f"Choose among {', '.join(KINDS)}.")
         name = one_line(name)
         if not name:
-            raise BadRequest("Nothing to watch was named.", "Give a query, a paper or a review.")
+            raise BadRequest("Nothing to watch was given.", "Give a query, a paper or a review.")
         reviews = [*self.list_reviews()]
         guessed: Kind = "review" if name in reviews else "paper" if Ids.maybe(name) else "query"
         kind = kind or guessed

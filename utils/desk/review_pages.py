@@ -170,7 +170,7 @@ def export_records(desk: Desk, _: Request, form: FormData) -> Response:
     review = _open_review(desk, read_text(form, "name"))
     program, stage = read_text(form, "program"), read_text(form, "stage")
     if program not in get_args(Program) or stage not in STAGES:
-        raise BadRequest("There is no export for this program.", "Choose one of the list.")
+        raise BadRequest("There is no export for this program.", "Choose one from the list.")
     files = review.export(program, stage=stage)  # type: ignore[arg-type]
     name, data = files[0].name, files[0].read_bytes()
     if len(files) > 1:

@@ -71,7 +71,7 @@ def pack_selection(desk: Desk, _: Request, form: FormData) -> Response:
     papers = read_selection(desk, form)
     program = read_text(form, "program")
     if program not in PACK_PROGRAMS:
-        raise BadRequest("There is no pack for this program.", "Choose one of the list.")
+        raise BadRequest("There is no pack for this program.", "Choose one from the list.")
     title = f"{len(papers)} papers from the desk"
     pack = desk.library.references.pack(
         [one.paper.ids for one in papers], program, title=title, zipped=True

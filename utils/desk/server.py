@@ -80,4 +80,4 @@ def _open_socket(port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or error
         msg = f"The desk cannot listen on port {port}: {reason}."
-        raise BadRequest(msg, "Leave --port out to use any free port.") from None
+        raise BadRequest(msg, "Leave out --port to use any free port.") from None

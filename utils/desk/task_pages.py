@@ -19,7 +19,7 @@ def show_task(desk: Desk, request: Request) -> Response:
     name = request.query_params.get("name", "")
     task = desk.tasks.get(name)
     if task is None or name not in TITLES:
-        raise NotFound("This work was not begun.", "Begin it again, on the page of the papers.")
+        raise NotFound("This task does not exist.", "Start it again on the page of the papers.")
     return desk.render("task.html", task=task, name=name, title=TITLES[name])
 
 

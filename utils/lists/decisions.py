@@ -172,8 +172,8 @@ def read_screened_records(
         yield record
     if not decided:
         what = f"The file {name}" if name else "The list"
-        msg = f"{what} has {found:,} records, and says of none what was decided."
-        hint = "Say what all of them are (--as include, exclude), or export it with the decisions."
+        msg = f"{what} has {found:,} records without decisions."
+        hint = "Give one decision for all (--as include, exclude), or export the decisions too."
         raise BadRequest(msg, hint)
 
 
@@ -223,7 +223,7 @@ def _unzip_rayyan_export(data: bytes) -> bytes:
         with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open("articles.csv") as file:
             articles = file.read(MAX_LIST_BYTES + 1)
     except (KeyError, zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError) as error:
-        msg = "The ZIP holds no articles.csv that can be read, as Rayyan's do."
+        msg = "The ZIP has no readable articles.csv, unlike Rayyan's exports."
         raise BadRequest(msg, "Export it again, or give the CSV or RIS in it.") from error
     require_text_file(articles)
     return articles
@@ -417,7 +417,7 @@ def _read_eppi_decisions(data: bytes, told: GivenFacts) -> Iterator[ScreenedReco
         references = report["References"]
         codes = dict(_iterate_eppi_codes(report.get("CodeSets", [])))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        msg = "The list is JSON, but no report of EPPI-Reviewer's with References and CodeSets."
+        msg = "The list is JSON, but not an EPPI-Reviewer report with References and CodeSets."
         raise BadRequest(msg, "Export the JSON report of the coding, or RIS.") from error
     for number, one in enumerate(references if isinstance(references, list) else [], 1):
         if isinstance(one, dict):

@@ -74,7 +74,7 @@ def read_csl_entries(data: bytes) -> Iterator[ListEntry]:
         raise BadRequest(msg, "Export it again, or save it as RIS or CSV.") from None
     items = items.get("items", [items]) if isinstance(items, dict) else items
     if not (isinstance(items, list) and all(map(_is_csl_item, items))):
-        msg = "The list is JSON, but no list of references (CSL-JSON)."
+        msg = "The list is JSON, but not a list of references (CSL-JSON)."
         raise BadRequest(msg, "Export CSL-JSON, RIS, BibTeX or NBIB, or save it as CSV.")
     for number, item in enumerate(items, 1):
         yield _csl_item_to_entry(item, number)

@@ -101,7 +101,7 @@ def serve(**options: Any) -> int:
     try:
         anyio.run(serve_stdio, build(library))
     except* BrokenPipeError:
-        log.info("The host hung up before it read an answer.")
+        log.info("The host closed the connection before it read the answer.")
     # The host hung up: work still under way would be for nothing. No file of ours is ever half
     # written.
     logging.shutdown()

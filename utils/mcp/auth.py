@@ -189,7 +189,7 @@ def _get_signing_secret(settings: Settings) -> str:
 def _require_issuer_and_audience(settings: Settings) -> None:
     if settings.mcp_auth_secret_key:
         msg = "MCP_AUTH_SECRET_KEY and MCP_AUTH_JWKS_URI are both set."
-        raise BadRequest(msg, "Keep one: two ways in are one too many to guard.")
+        raise BadRequest(msg, "Keep only one of them.")
     # A provider signs for all its clients: without these, each of them could come in.
     for name in ("mcp_auth_issuer", "mcp_auth_audience"):
         if not getattr(settings, name):

@@ -236,7 +236,7 @@ def _find_cause(error: Exception, what: str) -> PaperError:
         return error.__cause__
     msg = f"{what[:_NAMED]} failed by a mistake of this server: nothing was found out."
     named = f"Report it with the lines of request {get_log_field('request')} in the server's log."
-    return PaperError(msg, "Call again; it may go well.", named)
+    return PaperError(msg, "Call again; it may succeed.", named)
 
 
 def _to_rpc_error(code: int, error: PaperError, **more: str) -> MCPError:

@@ -162,7 +162,7 @@ def _build_harvest_tool(library: Library, harvests: Harvests) -> Callable[..., S
 def _require_cancel_alone(job_id: str, *more: object) -> None:
     """Raise an error if a call that cancels a harvest has other arguments."""
     if not job_id or any(more):
-        msg = "cancel goes with a job_id, and with nothing else."
+        msg = "cancel can only be combined with a job_id."
         raise BadRequest(msg, "Name the harvest to stop by its job_id.")
 
 
@@ -308,7 +308,7 @@ class Status:
         if self.standing == "running":
             steps.append(f"harvest_status({this}, wait_s={LONGEST_WAIT_S:.0f})")
         elif self.standing != "done":
-            steps.append(f"harvest_papers({this}): goes on where it stopped")
+            steps.append(f"harvest_papers({this}): resumes the harvest")
         else:
             steps += self._list_steps_after_end(this)
         return steps

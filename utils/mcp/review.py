@@ -84,7 +84,7 @@ def tools(library: Library) -> list[Tool]:
     def check_manuscript(
         text: Annotated[str, Field(max_length=_MOST, description="The manuscript.")],
         references: Annotated[
-            str, Field(max_length=_MOST, description="Its list, where it is a file of its own.")
+            str, Field(max_length=_MOST, description="Its reference list, if in a separate file.")
         ] = "",
     ) -> Checked:
         """Check a manuscript (Markdown, LaTeX; list: BibTeX, CSL-JSON) against what it cites."""

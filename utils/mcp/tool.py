@@ -138,7 +138,7 @@ class Tool(FunctionTool):
             sent = to_json(normalize_arguments(arguments, self._schema, written))
             read = self._arguments.validate_json(sent, strict=True)
         except PydanticSerializationError as error:
-            msg = "The arguments hold half of a surrogate pair, which is not valid text."
+            msg = "The arguments contain half of a surrogate pair, which is not valid text."
             raise BadRequest(msg, "Send whole characters.") from error
         except ValidationError as error:
             raise to_bad_request(error, self._schema, written) from error

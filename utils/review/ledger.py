@@ -352,7 +352,7 @@ def _convert_to_store_failed(path: Path) -> Iterator[None]:
             yield
     except sqlite3.Error as error:
         what = "is damaged" if sqlite.is_damage_error(error) else "cannot be read or written"
-        hint = "Look at the disk, its rights and who else uses it; then do the same again."
+        hint = "Check the disk, its permissions and other users of it; then try again."
         raise StoreFailed(f"The ledger {path} {what}: {error}.", hint) from error
 
 

@@ -210,7 +210,7 @@ def _parse_text(text: str, folder: Path) -> Protocol:
         place = getattr(error, "problem_mark", None)
         where = f" at line {place.line + 1}" if place else ""
         msg = f"{PROTOCOL_FILE} is not valid YAML{where}."
-        raise BadRequest(msg, "Look at quotes, colons and blanks there.") from error
+        raise BadRequest(msg, "Check quotes, colons and spaces there.") from error
     if not isinstance(told, dict):
         raise BadRequest(
             f"{PROTOCOL_FILE} names no fields.",

@@ -147,7 +147,7 @@ class Review:
             ways = [way for way in directions if any((r.key, way) not in done for r in kept)]
             seeds = [r for r in kept if any((r.key, way) not in done for way in ways)]
             if not seeds:
-                msg = f"The review {self.name} has no included report to begin with, or no new one."
+                msg = f"The review {self.name} has no included report to start from, or no new one."
                 raise BadRequest(
                     msg, "Take in decisions on full texts: review import --stage full_text."
                 )
@@ -206,7 +206,7 @@ class Review:
         if not found.rows:
             msg = f"None of the {len(rows):,} rows of {name} is a record of the review {self.name}."
             first = command_line(f"review update {self.name}")
-            raise BadRequest(msg, f"Is it this review's file? Then first: {first}")
+            raise BadRequest(msg, f"If it is this review's file, first: {first}")
         voices = Counter(d.screener for _, one in found.rows for d in one.decisions)
         detail = {"file": name, "rows": len(rows), "matched": len(found.rows), "by": dict(voices)}
         with self.ledger.record_event("decisions", detail) as writer:

@@ -65,7 +65,7 @@ def fetch_article(ids: Ids, web: Web) -> Article:
     answer = web.get(url, check=_require_article_or_missing, limit=_MAX_BYTES)
     found = Article() if _is_missing_article(answer) else _reply_to_article(answer.json())
     if found.paragraphs and not _is_same_article(ids, found.ids):
-        msg = f"BioC was asked for {name} and sent {found.ids.pmcid or found.ids.pmid}."
+        msg = f"BioC was asked for {name} and returned {found.ids.pmcid or found.ids.pmid}."
         raise BadContent(msg, "Report it if it happens again.", verdict="wrong_paper")
     web.cache.put("bioc", name, {**asdict(found), "v": 1}, _CACHE_DAYS)
     return found

@@ -60,7 +60,7 @@ def find_newest_snapshot(web: Web) -> Snapshot:
     for snapshot in _find_snapshots(web, _list_articles(web)[:_MAX_SNAPSHOTS]):
         return snapshot
     msg = f"The newest snapshots of NIH's Open Citation Collection have no {ARCHIVE_NAME}."
-    raise NotAvailable(msg, "Look at its page; or make the table of PubMed's records alone.")
+    raise NotAvailable(msg, "Check its page, or make the table from PubMed's records alone.")
 
 
 def _list_articles(web: Web) -> list[dict[str, Any]]:
@@ -119,7 +119,7 @@ def fetch_snapshot(snapshot: Snapshot, path: Path, web: Web) -> Iterator[int]:
         safe_files.delete_if_exists(part)
         msg = f"{ARCHIVE_NAME} of {snapshot.published} came with MD5 {came}; "
         msg += f"figshare says {snapshot.md5}."
-        raise BadContent(msg, "It is fetched again by the next run.", verdict="partial")
+        raise BadContent(msg, "The next run fetches it again.", verdict="partial")
     with safe_files.disk_errors(path):
         safe_files.flush_file(part)
         safe_files.replace_file(part, path)

@@ -170,7 +170,7 @@ def fetch_first_hits(query: Query, web: Web, among: str = "") -> Hits:
             return  # PubMed cannot run the search at all: raised below, and not tried again
         count, sent = get_total(result), {str(pmid) for pmid in result["idlist"]}
         if len(sent) != min(count, LAST_HIT) or not all(map(_PMID.fullmatch, sent)):
-            raise BadContent(f"PubMed counted {count:,} hits and sent {len(sent):,}.")
+            raise BadContent(f"PubMed counted {count:,} hits and returned {len(sent):,}.")
 
     page = {"retmax": LAST_HIT, "sort": "pub_date"}
     answer = call_utility(web, "esearch", {**_build_search_params(query, among), **page}, read=read)

@@ -150,7 +150,7 @@ def fetch_file(file: BulkFile, md5: str, web: Web) -> bytes:
     came = hashlib.md5(answer.body, usedforsecurity=False).hexdigest()
     if came != md5:
         msg = f"{file.name} came with MD5 {came}; NLM says {md5}."
-        raise BadContent(msg, "It is fetched again by the next run.", verdict="partial")
+        raise BadContent(msg, "The next run fetches it again.", verdict="partial")
     return answer.body
 
 
