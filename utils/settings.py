@@ -256,8 +256,8 @@ class _BaseSettings(BaseModel):
     ncbi_request_delay_ms: int | None = Field(
         None,
         ge=0,
-        description="400 (110 with a key); a longer delay slows requests down, a shorter one has no "
-        "effect",
+        description="400 (110 with a key); a longer delay slows requests down, a shorter one "
+        "has no effect",
     )
     ncbi_max_retries: int = Field(5, ge=1, le=5, description="tries per request, at most 5")
 
@@ -302,8 +302,8 @@ class _BaseSettings(BaseModel):
     )
     papers_pace_dir: Path = Field(
         default_factory=_get_default_pace_folder,
-        description="where all processes of this user share the rate limits; without it, people who "
-        "share a shelf share them on the shelf",
+        description="where all processes of this user share the rate limits; without it, "
+        "people who share a shelf share them on the shelf",
     )
     papers_mirror_dir: Path | None = Field(
         None,

@@ -48,7 +48,7 @@ def test_what_is_set_aside_is_named_and_seen_by_cron(shell, world):
     status, out, err = shell("pubmed", "--engine", "here")
     assert status == 1
     assert "incomplete: 1 file missing" in out
-    assert f"{name_of(26, 4)} came with MD5" in err
+    assert f"{name_of(26, 4)} arrived with MD5" in err
     assert f"aside      {name_of(26, 4)}" in shell("status")[1]
     world.mood("down", "pubmed_files")
     assert shell("pubmed", "--engine", "here")[0] == 3
@@ -143,7 +143,7 @@ def test_a_choice_of_pmc_is_planned_mirrored_and_seen(shell, world, tmp_path, mo
     world.cloud.torn = {f"{records[0].pmcid}.{max(records[0].cloud)}"}
     status, out, err = shell("pmc", "--where", names, "--engine", "here")
     assert (status, "2 full texts" in out) == (1, True)
-    assert f"{records[0].pmcid}.{max(records[0].cloud)} came with MD5" in err
+    assert f"{records[0].pmcid}.{max(records[0].cloud)} arrived with MD5" in err
     world.cloud.torn = set()
     status, out, _ = shell("pmc", "--retry", "--engine", "here")  # of what was chosen before
     assert (status, "1 full text," in out, "3 full texts." in out) == (0, True, True)

@@ -52,7 +52,7 @@ def test_what_was_fetched_before_is_gone_on_with(library, world, tmp_path):
 
 def test_another_md5_is_refused_and_nothing_is_left(library, world, tmp_path):
     world.snapshots[0].md5 = "a" * 32
-    with pytest.raises(BadContent, match="came with MD5"):
+    with pytest.raises(BadContent, match="arrived with MD5"):
         list(fetch_snapshot(find_newest_snapshot(library.web), tmp_path / "it.zip", library.web))
     assert not list(tmp_path.glob("*zip*"))
 
