@@ -64,12 +64,24 @@ def _run_watch(args: argparse.Namespace, library: Library) -> int:
         watch = library.watches.add(args.what, args.kind)
         print_note(f"Watching the {watch.kind} {watch.name}.")
     if args.list:
-        for watch in library.watches.list_all():
-            row = {"name": watch.name, "kind": watch.kind, "checked_at": watch.checked_at}
-            text = f"{watch.kind:<7} {watch.name}  (checked {watch.checked_at or 'never'})"
-            print_answer(row if args.json else text, args.json)
+        _list_watches(args, library)
         return 0
     return _show_digest(args, library)
+
+
+def _list_watches(args: argparse.Namespace, library: Library) -> None:
+    watches = library.watches.list_all()
+    for watch in watches:
+        row = {"name": watch.name, "kind": watch.kind, "checked_at": watch.checked_at}
+        text = f"{watch.kind:<7} {watch.name}  (checked {watch.checked_at or 'never'})"
+        print_answer(row if args.json else text, args.json)
+    if not watches:
+        _print_that_nothing_is_watched()
+
+
+def _print_that_nothing_is_watched() -> None:
+    example = command_line("watch 'moss AND light'")
+    print_note(f"Nothing is watched yet. To watch a query: {example}")
 
 
 def _show_digest(args: argparse.Namespace, library: Library) -> int:
@@ -79,8 +91,7 @@ def _show_digest(args: argparse.Namespace, library: Library) -> int:
     watches = library.watches
     digest = watches.read(args.since) if args.since else watches.check()
     if not digest.watches:
-        example = command_line("watch 'moss AND light'")
-        print_note(f"Nothing is watched yet. To watch a query: {example}")
+        _print_that_nothing_is_watched()
     for path in args.output:
         watches.write(digest, path)
     if args.json:
