@@ -30,6 +30,7 @@ WRITING = {
     "corpus_checkpoint_set": {"query_key": "reef", "last_edat": "2025-01-01"},
     "entrez_data": {"operation": "fetch_and_stage", "term": "coral"},
     "paper_objects": {"paper": "31452104"}, "update_review": {"review": "reef"},
+    "watch_literature": {"watch": "coral"},
     "zotero_push": {"job_id": "reef"},
 }  # fmt: skip
 

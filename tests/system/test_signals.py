@@ -153,7 +153,7 @@ def test_a_reading_process_ends_with_its_parent_whatever_it_reads(tmp_path, whil
         "import sys\nfrom utils.readers.child_processes import ChildPool\n"
         "children = ChildPool('nothing', most=1)\n"
         f"children.start = {reader(tell + work)!r}\n"
-        "children.read_bytes(sys.argv[1].encode())\n"
+        "children.read_in_idle_child(sys.argv[1].encode())\n"
     )
     os.mkfifo(fifo := tmp_path / "reading")
     with Process([sys.executable, "-c", parent, str(fifo)], cwd=ROOT) as process:

@@ -57,7 +57,7 @@ def keep(record: Record, kept_at: str, **more: Any) -> KeptRecord:
 PAPERS = [
     keep(paper(80, "mdpi", "Dusk feeding and bile pools in voles", NUTRIENTS, topic="gut", pmid="",
         doi="10.3390/nu15091404", volume="15", issue="9", pages="1404"), "mdpi"),
-    keep(paper(81, "biorxiv", "Quorum lag in floating moss mats", PREPRINTS, topic="moss", pmid="",
+    keep(paper(81, "biorxiv", "Quorum lag in floating algal mats", PREPRINTS, topic="soil", pmid="",
         doi="10.1101/2025.03.14.643211", types=("Preprint",)), "biorxiv", license="CC BY-NC"),
     keep(paper(82, "osti", "Neutron maps of frozen bark", TISSUE, topic="crystal", pmid=""),
         "osti"),

@@ -145,7 +145,7 @@ def _matching(query: str, world: World) -> list[Record]:
         if (record := index[name.upper()].get(key)) and record not in found:
             found.append(record)
     if re.search(r"\b(DOI|EXT_ID|PMCID):", query, re.I):
-        return [record for record in found if record.journal.title != "Zenodo"]
+        return [record for record in found if _is_indexed(record)]
     tests = [_field(*match.groups()) for match in _FIELD.finditer(query)]
     words = [
         w for w in re.findall(r"[\w-]+", _FIELD.sub("", query).lower()) if w not in {"and", "or"}
@@ -153,9 +153,14 @@ def _matching(query: str, world: World) -> list[Record]:
     return [
         record
         for record in corpus.records
-        if all(w in record.plain_title.lower() for w in words)
+        if _is_indexed(record)
+        and all(w in record.plain_title.lower() for w in words)
         and all(test(record) for test in tests)
     ]
+
+
+def _is_indexed(record: Record) -> bool:
+    return record.journal.title != "Zenodo"
 
 
 def _field(name: str, quoted: str, first: str, last: str, bare: str) -> Test:
