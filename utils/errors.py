@@ -166,7 +166,7 @@ class StoreFailed(PaperError):
 
     code = "STORE"
     exit_code = 4
-    usual_hint = f"Look at the folder and the disk: {command_line('setup doctor')}."
+    usual_hint = f"Check the folder and the disk: {command_line('setup doctor')}."
 
 
 class InUse(StoreFailed):
@@ -186,7 +186,7 @@ class EmptyStore(StoreFailed):
 class StoreBusy(StoreFailed):
     """Another process holds the lock named in ``details``; calling again may succeed."""
 
-    usual_hint = "Wait until it is done, and call again."
+    usual_hint = "Wait until it has finished, and call again."
 
 
 class EmbeddingsFailed(PaperError):
@@ -203,7 +203,7 @@ class WeaviateFailed(PaperError):
     code = "WEAVIATE"
     exit_code = 3
     quotes = True
-    usual_hint = "Look at WEAVIATE_URL, or leave VECTOR_STORE out."
+    usual_hint = "Check WEAVIATE_URL, or leave out VECTOR_STORE."
 
 
 class EntrezFailed(PaperError):

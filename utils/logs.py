@@ -340,7 +340,7 @@ def _log_crashes() -> None:
     def log_thread_crash(args: threading.ExceptHookArgs) -> None:
         if args.exc_value is not None:
             caught = (args.exc_type, args.exc_value, args.exc_traceback)
-            log.error("A thread ended by an error of its own.", exc_info=caught)
+            log.error("A thread ended with an error.", exc_info=caught)
 
     sys.excepthook = log_crash
     threading.excepthook = log_thread_crash

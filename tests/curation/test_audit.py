@@ -447,7 +447,7 @@ def test_a_shelf_that_cannot_be_written_is_audited_and_refuses_the_consequences(
     before = texts(library.settings.papers_dir), records(library.settings.papers_dir)
     assert library.shelf.verdicts.count_unjudged_texts() == len(held)
     assert {one.outcome for one in here(library)} == {"changed"}
-    with pytest.raises(StoreFailed, match="readonly"):
+    with pytest.raises(StoreFailed, match="read-only"):
         here(library, fix=True)
     assert (texts(library.settings.papers_dir), records(library.settings.papers_dir)) == before
 

@@ -142,7 +142,7 @@ def test_a_collection_that_is_none_is_set_aside_and_the_last_one_stays(mirror, w
 
 def test_a_wrong_md5_is_not_read(mirror, world):
     world.snapshots[0].md5 = "0" * 32
-    with pytest.raises(EmptyStore, match="came with MD5"):
+    with pytest.raises(EmptyStore, match="arrived with MD5"):
         ended(mirror)
     world.snapshots[0].md5 = ""
     assert ended(mirror).table.edges == 6

@@ -280,7 +280,7 @@ def test_a_preprint_without_text_is_a_plain_no(library, world):
 
 @pytest.mark.parametrize("doi", ["10.1101/gr.123456.108", "10.9101/journal.2025.0001"])
 def test_what_is_no_preprint_costs_no_request(library, world, doi):
-    with pytest.raises(NotAvailable, match="not known as a preprint"):
+    with pytest.raises(NotAvailable, match="not a preprint that Europe PMC knows"):
         list(fetch_preprint_text(Paper(Ids(doi=doi)), library.web))
     assert not world.requests
 

@@ -119,7 +119,7 @@ def test_several_articles_come_in_one_request_each_to_its_own(web, mocked):
         assert isinstance(second, NotAvailable)
         assert "does not allow" in second.message
         assert isinstance(fourth, NotAvailable)
-        assert "hands out no PMC4" in fourth.message
+        assert "does not provide PMC4" in fourth.message
     assert len(mocked.calls) == 1
 
 

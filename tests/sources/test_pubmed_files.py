@@ -56,7 +56,7 @@ def test_half_a_listing_is_no_listing(library, world, monkeypatch):
     monkeypatch.setattr(
         "tests.world.pubmed_files._listing", lambda *_: "<title>Index of /pubmed</title><pre>"
     )
-    with pytest.raises(Unreachable, match="no whole listing"):
+    with pytest.raises(Unreachable, match="incomplete listing"):
         list_files(library.web)
 
 

@@ -500,13 +500,13 @@ class DatabaseConnections:
 
     def _choose_error_hint(self, reason: str) -> str:
         if "locked" in reason or "busy" in reason or "lock timeout" in reason:
-            return "Another process holds it: wait until it is done, or end it."
+            return "Another process holds it: wait until it has finished, or stop it."
         if self.is_postgresql:
             told = (hint for words, hint in _SERVER_HINTS.items() if words in reason)
             return next(told, "See that the server runs, and look at DATABASE_URL.") + _GOES_ON
         if "malformed" in reason or "not a database" in reason:
             return "It is damaged: move corpus.db away, sync and index again."
-        return "Free some disk space, and see that its folder can be written."
+        return "Free some disk space, and check that its folder can be written."
 
 
 def _parse_postgresql_address(address: str) -> URL:

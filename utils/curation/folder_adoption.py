@@ -436,7 +436,7 @@ def _require_adoptable_folder(path: Path, shelf: Path, decided: Ids) -> None:
     if path.resolve().is_relative_to(shelf.resolve()):
         raise BadRequest(f"{path} belongs to the shelf.", "Give a folder of another program.")
     if decided and path.is_dir():
-        msg = "--as says which paper one file is, and a folder was given."
+        msg = "--as names the paper of one file, but a folder was given."
         raise BadRequest(msg, "Give the file.")
 
 

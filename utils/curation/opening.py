@@ -50,5 +50,5 @@ def find_path_or_address(paper: str, shelf: Shelf, what: Openable | Literal[""] 
     is_placed = pdf is not None and pdf.held_by == "place" and not path.is_symlink()
     if not is_placed and not path.resolve().is_relative_to(shelf.folder.resolve()):
         msg = f"{path.name} is a link to a file outside of the shelf, and is not opened."
-        raise BadRequest(msg, f"Look at it yourself: {path}")
+        raise BadRequest(msg, f"Open it yourself: {path}")
     return str(path)

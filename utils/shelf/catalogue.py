@@ -363,12 +363,12 @@ class Catalogue:
                     self.path
                 ) or safe_files.find_access_error(self.path.parent):
                     raise access_error
-                msg = f"The catalogue {self.path} is readonly."
+                msg = f"The catalogue {self.path} is read-only."
                 raise StoreFailed(msg, "Point PAPERS_DIR at a folder that can be written.")
             with sqlite.transaction(one.connection), self._bind_to_thread(one.connection):
                 yield one.connection
                 if self._get_inode() != one.inode:
-                    msg = "another process set it aside while this one wrote to it"
+                    msg = "another process moved it away while this one wrote to it"
                     raise CatalogueDamaged(msg)
 
     @contextlib.contextmanager
@@ -391,9 +391,9 @@ class Catalogue:
                 raise
             if access_error := safe_files.find_access_error(self.path):
                 raise access_error from error
-            hint = "Free some disk space, and see that its folder can be written."
+            hint = "Free some disk space, and check that its folder can be written."
             if sqlite.is_lock_timeout(error):
-                hint = "Another process holds the catalogue: wait until it is done, or end it."
+                hint = "Another process uses the catalogue: wait until it ends, or stop it."
             msg = f"The catalogue {self.path} could not be used: {error}."
             raise StoreFailed(msg, hint, file=str(self.path)) from error
 

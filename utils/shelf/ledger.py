@@ -108,7 +108,7 @@ class Ledger:
             raise build_damaged_ledger_error(path, "it is empty")
         if version != VERSION:
             msg = f"The ledger {path.name} is of another version ({version})."
-            hint = "Delete it and ask again: what is on the shelf is found there."
+            hint = "Delete it and run the command again; papers on the shelf are found there."
             raise StoreFailed(msg, hint)
 
     @classmethod

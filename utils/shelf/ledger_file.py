@@ -183,7 +183,7 @@ def hold_ledger_lock(path: Path, patience_s: float = 1.0) -> Iterator[None]:
             raise build_ledger_error(get_lock_path(path), error) from error
         if not ours:
             msg = f"The harvest {path.stem} is running in another process."
-            raise InUse(msg, f"Wait for it, or look at it: {command_line('harvest status')}")
+            raise InUse(msg, f"Wait for it, or follow it: {command_line('harvest status')}")
         yield
 
 
@@ -197,9 +197,9 @@ def build_ledger_error(path: Path, error: Exception) -> StoreFailed:
     if access_error := safe_files.find_access_error(path):
         return access_error
     msg = f"The ledger {path.name} could not be used: {error}."
-    hint = "Free some disk space, and see that its folder can be written."
+    hint = "Free some disk space, and check that its folder can be written."
     if sqlite.is_lock_timeout(error):
-        hint = "Another process holds it: wait until it is done, or end it."
+        hint = "Another process holds it: wait until it has finished, or stop it."
     elif sqlite.is_damage_error(error):
         return build_damaged_ledger_error(path, str(error))
     return StoreFailed(msg, hint, file=str(path))
@@ -208,8 +208,8 @@ def build_ledger_error(path: Path, error: Exception) -> StoreFailed:
 def build_damaged_ledger_error(path: Path, why: str) -> DamagedStore:
     """Return the error for a damaged ledger."""
     hint = (
-        "Harvest the same query or list again: the ledger is then made again from that, from the "
-        "shelf and from the answers that sites gave."
+        "Harvest the same query or list again: the ledger is rebuilt from it, from the shelf and "
+        "from stored answers."
     )
     return DamagedStore(f"The ledger {path.name} is damaged: {why}.", hint, file=str(path))
 

@@ -96,7 +96,7 @@ class Reconciler:
                     safe_files.delete_stale_temporary_files(folder)
                 self.catalogue.set_fact("swept", str(time.time()))
         except StoreFailed as error:
-            log.warning("The shelf is only read: %s", error.text)
+            log.warning("The shelf cannot be written, and is only read: %s", error.text)
 
     def finish_announced_changes(self, failed: bool = False) -> None:
         """Delete superseded files, and finish the changes of killed writers.
@@ -133,7 +133,7 @@ class Reconciler:
             if known and digest == known.stored.sha256:
                 self.writer.write_record(known)  # the text was never replaced
             elif (found := self.load_record(path, Ids())) is not None:
-                log.info("Finished filing %s, left half done by its writer.", file)
+                log.info("Finished filing %s, which its writer had left unfinished.", file)
                 self.writer.register_file(found)
             elif not digest and not known:
                 self._remove_files(file, text=False)
@@ -523,7 +523,7 @@ def _read_kept_document(record: ShelfRecord, writer: ShelfWriter) -> Document | 
         fetched = writer.read_fetched_answer(record)
         seen = formats.judge_fetched_response(fetched, stored.paper) if fetched else None
     except (StoreFailed, EOFError, zlib.error, RuntimeError) as error:
-        log.warning("What was kept of %s cannot be read: %s", record.file, error)
+        log.warning("The stored download of %s cannot be read: %s", record.file, error)
         return None
     return seen.document if seen else None
 

@@ -241,7 +241,7 @@ class Shelf:
             The disk refused. Nothing has changed, or the text is there without its PDF.
         """
         if document.verdict not in _KEPT or not document.markdown.strip():
-            msg = f"{document.verdict} is not a text to be kept; it belongs in the quarantine"
+            msg = f"{document.verdict} is not a text for the shelf; it belongs in the quarantine"
             raise ValueError(msg)
         new = build_full_text_record(paper, document, fetched, source, attempts)
         self._open_catalogue(create=True)
@@ -539,7 +539,7 @@ class Shelf:
             is_plain = target.suffix.lower() == paper_file.TEXT
             data = read_text_file(source, stored) if is_plain else source.read_bytes()
         if not safe_files.write_unless_different(data, target):
-            msg = f"{output_path!r} exists already and holds something else."
+            msg = f"{output_path!r} exists already, with other content."
             raise BadRequest(msg, "Choose another name, or delete that file first.")
         return target
 

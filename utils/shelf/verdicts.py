@@ -78,7 +78,7 @@ class Verdicts:
         try:  # whatever comes is judged as it comes: nobody need look through all again
             self._catalogue.set_fact(_JUDGED, str(JUDGE_VERSION))
         except StoreFailed as error:
-            log.info("The shelf is only read: %s", error.text)
+            log.info("The shelf cannot be written, and is only read: %s", error.text)
         return 0
 
     @repair_and_retry

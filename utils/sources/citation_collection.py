@@ -117,7 +117,7 @@ def fetch_snapshot(snapshot: Snapshot, path: Path, web: Web) -> Iterator[int]:
     came = _compute_md5(part)
     if came != snapshot.md5:
         safe_files.delete_if_exists(part)
-        msg = f"{ARCHIVE_NAME} of {snapshot.published} came with MD5 {came}; "
+        msg = f"{ARCHIVE_NAME} of {snapshot.published} arrived with MD5 {came}; "
         msg += f"figshare says {snapshot.md5}."
         raise BadContent(msg, "The next run fetches it again.", verdict="partial")
     with safe_files.disk_errors(path):

@@ -48,7 +48,7 @@ def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
     refused = web.cache.get("elsevier_refuses_us", _hash_credentials(web))
     if refused:
         raise NotEntitled(
-            str(refused), f"Mend it, and try again in an hour: {command_line('setup doctor')}"
+            str(refused), f"Correct it, and try again in an hour: {command_line('setup doctor')}"
         )
     url = f"{web.settings.address('elsevier')}/article/doi/{quote_doi(doi)}"
     answer = web.get(

@@ -135,7 +135,7 @@ class _Search:
         if kept := self.web.cache.get("europepmc_mark", self._build_mark_name(start)):
             return to_text(kept), 0
         if start > MAX_SKIPPED_HITS:
-            msg = f"Europe PMC has no numbered pages; hit {start:,} is too far to walk to."
+            msg = f"Europe PMC has no numbered pages; hit {start:,} is too far to reach."
             raise BadRequest(msg, "Narrow the search, for example by date, or go page by page.")
         mark, at, total = "*", 0, 0
         while mark and at < start:
@@ -233,7 +233,7 @@ def fetch_preprint_text(paper: Paper, web: Web) -> Iterator[Fetched]:
         look_up_papers([Ids(doi=doi)], web)
         number = to_text(web.cache.get(_PREPRINT, doi))
     if not number:
-        msg = f"doi:{doi} is not known as a preprint of Europe PMC's."
+        msg = f"doi:{doi} is not a preprint that Europe PMC knows."
         raise NotAvailable(msg)
     url = f"{web.settings.address('europepmc')}/{number}/fullTextXML"
     answer = web.get(url, allow={500}, check=_raise_if_unavailable, kept=True)

@@ -250,7 +250,7 @@ def _raise_for_error(answer: Answer) -> None:
     start = answer.body[:2000]
     if b"API rate limit exceeded" in start:
         msg = "NCBI says too many requests came from this address."
-        raise Unreachable(msg, "It is being asked more slowly now.", retry_after=2.0, status=429)
+        raise Unreachable(msg, "Papershelf now asks it more slowly.", retry_after=2.0, status=429)
     if b"API key" in start and b"invalid" in start:
         msg = "NCBI refuses the API key."
         raise NotConfigured(msg, "Correct NCBI_API_KEY, or unset it.")

@@ -188,7 +188,7 @@ def fetch_from_efetch(
     for paper, number in zip(papers, digits, strict=True):
         article = articles[number]
         if not article:
-            msg = f"PMC hands out no {paper.ids.pmcid} through E-utilities."
+            msg = f"PMC does not provide {paper.ids.pmcid} through E-utilities."
             yield paper, NotAvailable(msg)
         elif _FORBIDDEN_NOTE in article:
             msg = f"The publisher of {paper.ids.pmcid} does not allow its full text in XML form."

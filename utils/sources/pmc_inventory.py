@@ -150,7 +150,7 @@ def list_versions(inventory: Inventory, web: Web) -> Iterator[ObjectVersion]:
                         yield ObjectVersion(int(found[1]), int(found[2]), row[etag].strip('"'))
         except NotAvailable as error:
             msg = f"A file of PMC's inventory of {inventory.day} is gone: {name}."
-            raise Unreachable(msg, "Run it again: a newer inventory is taken.") from error
+            raise Unreachable(msg, "Run the command again, with a newer inventory.") from error
         except (OSError, EOFError, zlib.error, csv.Error, IndexError, ValueError) as error:
             msg = f"A file of PMC's inventory of {inventory.day} cannot be read: {error}."
             raise Unreachable(msg) from error
@@ -195,7 +195,7 @@ def fetch_metadata(wanted: ObjectVersion, web: Web, copy: Path | None = None) ->
     except Unreachable:
         record = None
     if not isinstance(record, dict) or record.get("pmcid") != f"PMC{wanted.pmcid}":
-        msg = f"What lies in the place of {wanted.name}'s metadata is something else."
+        msg = f"The file at the place of {wanted.name}'s metadata is something else."
         raise BadContent(msg, verdict="not_a_paper")
     return CloudArticle(wanted, answer.body, record)
 
@@ -222,7 +222,7 @@ def fetch_xml(article: CloudArticle, web: Web, copy: Path | None = None) -> byte
         if not md5 or came == md5:
             return body
         if last:
-            msg = f"{article.listed.name} came with MD5 {came}; PMC says {md5}."
+            msg = f"{article.listed.name} arrived with MD5 {came}; PMC says {md5}."
             raise BadContent(
                 msg, f"Ask for it again: {command_line('mirror pmc --retry')}", verdict="partial"
             )
@@ -260,7 +260,7 @@ def _fetch_pages(query: dict[str, Any], web: Web) -> Iterator[str]:
 def _require_listing(answer: Answer) -> None:
     """Raise `Unreachable` for an incomplete listing."""
     if b"</ListBucketResult>" not in answer.body:
-        raise Unreachable("PMC's Cloud Service sent no whole listing.", "Try again later.")
+        raise Unreachable("PMC's Cloud Service sent an incomplete listing.", "Try again later.")
 
 
 def _fetch_object(key: str, web: Web, md5: str = "", limit: int = 0) -> Answer:

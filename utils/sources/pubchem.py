@@ -119,7 +119,7 @@ def request_json(
     reply = to_dict(answer.json())
     code, message = _read_fault(reply)
     if code == _BAD:
-        raise RefusedRequest(f"PubChem cannot read what it was asked: {message}.")
+        raise RefusedRequest(f"PubChem cannot read the query: {message}.")
     return {} if code == _NOT_FOUND else reply
 
 

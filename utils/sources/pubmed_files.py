@@ -82,7 +82,7 @@ def _require_listing(answer: Answer) -> None:
     """Raise `Unreachable` for an incomplete listing."""
     page = answer.text()
     if "Index of" not in page or "</html>" not in page.lower():
-        raise Unreachable(f"{answer.host} sent no whole listing of PubMed's files.")
+        raise Unreachable(f"{answer.host} sent an incomplete listing of PubMed's files.")
 
 
 def _parse_size(size: str) -> int:
@@ -131,7 +131,7 @@ def parse_md5(file: BulkFile, text: str) -> str:
     others = set(re.findall(r"pubmed\d{2}n\d{4,5}", text)) - {file.name.partition(".")[0]}
     if not found or others:
         msg = f"NLM's file with the MD5 of {file.name} has no MD5."
-        raise BadContent(msg, "It is asked for again by the next run.", verdict="error_page")
+        raise BadContent(msg, "The next run asks for it again.", verdict="error_page")
     return found[0].lower()
 
 
@@ -149,7 +149,7 @@ def fetch_file(file: BulkFile, md5: str, web: Web) -> bytes:
     answer = web.get(_build_file_url(file, web), headers=as_it_is, limit=MAX_FILE_BYTES)
     came = hashlib.md5(answer.body, usedforsecurity=False).hexdigest()
     if came != md5:
-        msg = f"{file.name} came with MD5 {came}; NLM says {md5}."
+        msg = f"{file.name} arrived with MD5 {came}; NLM says {md5}."
         raise BadContent(msg, "The next run fetches it again.", verdict="partial")
     return answer.body
 

@@ -225,12 +225,12 @@ def to_plain_words(text: str) -> tuple[str, tuple[str, ...]]:
     """
     if _EXCLUDED.search(text):
         msg = "Semantic Scholar's search by relevance cannot leave anything out (NOT)."
-        raise BadRequest(msg, "Leave NOT away, or ask the other sources.")
+        raise BadRequest(msg, "Leave out NOT, or search the other sources.")
     spaced = " ".join(_HYPHENS.sub(" ", text).split())
     bare = _CONNECTED.sub(" ", spaced)
     words = " ".join(_OPERATORS.sub(" ", bare).split())
     if not words:
-        raise BadRequest("The query holds no word to search for.", "Such as: neural networks")
+        raise BadRequest("The query has no word to search for.", "Such as: neural networks")
     warning = f"Semantic Scholar's search by relevance takes plain words; it was asked: {words}"
     return words, (warning,) if words != spaced else ()
 
