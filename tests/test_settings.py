@@ -174,7 +174,7 @@ def test_without_a_home_an_installed_package_says_what_to_set(nobody, monkeypatc
 
 
 def test_a_tilde_without_a_home_is_named(nobody):
-    with pytest.raises(BadRequest, match="LOGS_DIR: ~ stands for no folder"):
+    with pytest.raises(BadRequest, match="LOGS_DIR: ~ cannot be resolved"):
         load_settings(logs_dir="~/logs")
 
 

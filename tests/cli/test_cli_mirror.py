@@ -97,7 +97,7 @@ def test_without_its_extra_it_says_what_to_install(shell, monkeypatch, verb):
     )
     status, _, err = shell(verb)
     assert status == 2
-    assert "not installed here:" in err
+    assert "not installed:" in err
     assert "duckdb" in err
     assert "uv sync --inexact --extra mirror" in err
 

@@ -194,7 +194,7 @@ def test_vectors_that_are_torn_are_set_aside_and_words_go_on(folder: Path, damag
     (file,) = folder.glob("vectors-*.f32")
     damage(file)  # type: ignore[operator]
     with closing(EmbeddedFinder(folder)) as finder:
-        with pytest.raises(StoreFailed, match="set aside") as raised:
+        with pytest.raises(StoreFailed, match="Damaged vectors") as raised:
             finder.search("word7", vector(passage(7)), 5, Filters())
         assert "index" in raised.value.hint
         assert finder.get_status() == FinderStatus(30, 0, "seeded", DIM)
@@ -317,7 +317,7 @@ def test_an_index_of_an_older_version_is_made_again_and_says_so(
             assert_finds(finder, passage(number))
         assert finder.get_status() == FinderStatus(30, 30, "seeded", DIM)
     assert not older.exists()
-    assert len([one for one in caplog.records if "index of words" in one.message]) == 1
+    assert len([one for one in caplog.records if "word index" in one.message]) == 1
 
 
 # -- size ---------------------------------------------------------------------------------------

@@ -152,7 +152,7 @@ SHELL = {
     "check picture.docx": (2, "Give DOCX, Markdown, LaTeX, PDF"),
     "check a.md --output nowhere/a.html": (2, "Make the folder first"),
     "check a.md --output a.txt": (2, "Name it a.html"),
-    "export --tables cells.xlsx": (2, "End its name in .csv or .parquet"),
+    "export --tables cells.xlsx": (2, "Give a name that ends in .csv or .parquet"),
     # names that are not there
     "harvest status nosuch": (2, "There is no harvest nosuch. There are: "),
     "harvest --job nosuch": (2, "There is no harvest nosuch"),

@@ -115,7 +115,7 @@ def test_a_shelf_that_cannot_be_written_is_still_read(
     assert shelf.list_papers(text="cells")[0] == 1
     legacy.unlink()
     assert shelf.find_text(Ids(pmid="2")) is None
-    with pytest.raises(StoreFailed, match="readonly"):
+    with pytest.raises(StoreFailed, match="read-only"):
         save(shelf, paper(pmid="4"))
     assert sorted(shelf.folder.rglob("*")) == [path for path in before if path != legacy]
 

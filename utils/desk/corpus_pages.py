@@ -135,7 +135,7 @@ def send_check(desk: Desk, request: Request) -> Response:
     """Return the page of a check, whose only style is named in its policy by a checksum."""
     name = request.query_params.get("check", "")
     if name not in desk.checks:
-        raise NotFound("This check is no longer available.", "Check the manuscript again.")
+        raise NotFound("This check has expired.", "Check the manuscript again.")
     page = desk.checks[name][1]
     found = _STYLE_HASH.search(page)
     style = f"style-src '{found[1]}'; " if found else ""

@@ -51,4 +51,4 @@ class PlannedHarvests:
         """
         if wanted := self._requests.get(name):
             return wanted
-        raise BadRequest("This plan is no longer available.", "Make the plan again.")
+        raise BadRequest("This plan has expired.", "Make the plan again.")

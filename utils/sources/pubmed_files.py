@@ -130,7 +130,7 @@ def parse_md5(file: BulkFile, text: str) -> str:
     found = _MD5.search(text)
     others = set(re.findall(r"pubmed\d{2}n\d{4,5}", text)) - {file.name.partition(".")[0]}
     if not found or others:
-        msg = f"NLM's file with the MD5 of {file.name} has no MD5."
+        msg = f"The MD5 file of {file.name} has no MD5 of this file."
         raise BadContent(msg, "The next run asks for it again.", verdict="error_page")
     return found[0].lower()
 
