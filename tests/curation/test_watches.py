@@ -220,6 +220,11 @@ def test_the_shell_watches_and_reports(
 ) -> None:
     for name, value in settings.items():
         monkeypatch.setenv(name.upper(), str(value))
+    with monkeypatch.context() as without:
+        without.setenv("PUBMED_EMAIL", "")
+        assert cli.main(["watch", "consolidation"]) == 2
+        assert cli.main(["watch", "--list"]) == 0
+    assert "Nothing is watched yet" in capsys.readouterr().err
     assert cli.main(["watch", "consolidation"]) == 0
     assert "Watching the query consolidation" in capsys.readouterr().err
     appears(a_new_paper(world, clock))

@@ -61,6 +61,7 @@ def _run_watch(args: argparse.Namespace, library: Library) -> int:
         print_note(f"{args.what} is not watched any more.")
         return 0
     if args.what:
+        library.settings.require_email("NCBI")
         watch = library.watches.add(args.what, args.kind)
         print_note(f"Watching the {watch.kind} {watch.name}.")
     if args.list:

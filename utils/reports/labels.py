@@ -36,6 +36,7 @@ STAND_INS: dict[Version, str] = {"preprint": "Preprints", "accepted": "Accepted 
 _ROUTE_LABELS = {via: route.label for via, route in ROUTES.items()} | {
     "manual": "Added by hand",
     "mirror": "Your mirror of PMC",
+    "pubmed": "PubMed",
 }
 PUBLIC_DOMAIN = ("CC0 / public domain", "no conditions")
 OTHER_TERMS = ("Other terms", "the publisher’s own; see the file’s header")
