@@ -316,7 +316,7 @@ _NAMESPACES = (
     *("library.texts.Texts", "library.maintenance.Upkeep", "library.services.PubMed"),
     *("library.services.ArXiv", "library.services.SemanticScholar"),
 )
-_RESULTS = ("harvest.jobs.Harvest", "review.review.Review", "model.tabular.Tabular")
+_RESULTS = ("harvest.jobs.Harvest", "review.review.Review", "model.tabular.TabularResult")
 
 
 WHERE_SETTINGS_ARE = """Where several places have a setting, the first of these wins:

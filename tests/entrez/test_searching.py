@@ -301,7 +301,7 @@ def test_a_misspelt_name_is_a_mistake_also_when_ncbi_is_down(entrez, world):
     world.mood("down")
     with pytest.raises(BadRequest, match="Did you mean gene") as refused:
         entrez.search("gnee", "a")
-    assert "could not be asked" in refused.value.hint
+    assert "could not say" in refused.value.hint
 
 
 # --- trouble ---------------------------------------------------------------

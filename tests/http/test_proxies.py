@@ -455,7 +455,7 @@ def test_where_the_name_is_looked_up_here_a_socks_proxy_gets_a_judged_address(
 
 def test_without_its_package_a_socks_proxy_is_a_clear_sentence(web_to, secure, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "socks", None)
-    with pytest.raises(NotConfigured, match="ALL_PROXY names a SOCKS proxy") as refused:
+    with pytest.raises(NotConfigured, match="ALL_PROXY is a SOCKS proxy") as refused:
         web_to(all_proxy="socks5h://127.0.0.1:9").get(https(secure) + "/x")
     assert "--extra socks" in refused.value.hint
 

@@ -117,7 +117,7 @@ BAD = {
     "bibtex": ("pubmed_to_bibtex", {"pmid": ""}, "PMID"),
     "201 ids": ("convert_ids", {"ids": ["1"] * 201}, "200"),
     "51 citations": ("match_citations", {"citations": [{"journal": "x"}] * 51}, "50"),
-    "empty citation": ("match_citations", {"citations": [{"key": "a"}]}, "says nothing"),
+    "empty citation": ("match_citations", {"citations": [{"key": "a"}]}, "is empty"),
     "unknown field": ("match_citations", {"citations": [{"title": "a"}]}, "title"),
     "empty word": ("spell_check", {"query": " "}, "empty"),
     "21 terms": ("lookup_mesh", {"term": "a", "max_results": 21}, "20"),

@@ -131,7 +131,7 @@ def test_what_is_not_published_whole_or_of_another_model_is_refused(mirror, embe
     with pytest.raises(BadContent, match="embeds_chunk_3"):
         embedded(mirror, published=folder)
     (folder / "embeds_chunk_3.npy").write_bytes(b"torn")
-    with pytest.raises(BadContent, match="not whole"):
+    with pytest.raises(BadContent, match="are incomplete"):
         embedded(mirror, published=folder)
     with pytest.raises(BadRequest, match="holds no"):
         embedded(mirror, published=tmp_path)

@@ -270,7 +270,7 @@ def test_new_papers_join_the_review_as_citation_searching(included: Review, fiel
     assert read["other_sought_reports"] is None  # nobody has screened them
     appendix = (included.folder / "prisma-s.md").read_text(encoding="utf-8")
     assert "**5. Citation searching.** Citation searching (backward and forward) in" in appendix
-    with pytest.raises(BadRequest, match="no included report to begin with, or no new one"):
+    with pytest.raises(BadRequest, match="no included report to start from, or no new one"):
         included.snowball()
     included.update()  # searches again, and forgets nothing that was chased
     included.report()

@@ -162,7 +162,7 @@ def test_records_that_come_in_meanwhile_are_taken_and_told(web, crowded):
 
 def test_a_page_that_is_shorter_than_its_count_is_asked_for_again(web, crowded, monkeypatch):
     monkeypatch.setattr("tests.world.eutils.WALL", 9_000)
-    with pytest.raises(Unreachable, match="sent 9,000"):
+    with pytest.raises(Unreachable, match="returned 9,000"):
         find_every_pmid(Query("crowd[ti]"), web)
     assert len(searches(crowded)) > 1
 
