@@ -13,6 +13,7 @@ import json
 import logging
 import re
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
@@ -157,6 +158,12 @@ class Harvest(TabularResult):
         """
         with self.ledger.exclusive_lock():
             return self._reopen_unanswered(by_hand=True)
+
+    def go_on(self) -> int:
+        """Call `reopen_unanswered`, of which this is the former name."""
+        msg = "Harvest.go_on() is now Harvest.reopen_unanswered()"
+        warnings.warn(msg, DeprecationWarning, stacklevel=2)
+        return self.reopen_unanswered()
 
     def _reopen_papers_without_file(self) -> None:
         """Reopen papers whose files were deleted from the shelf."""
