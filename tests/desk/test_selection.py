@@ -1,5 +1,7 @@
 """What can be done with papers that are ticked on the shelf."""
 
+import threading
+
 import pytest
 
 from tests.desk.conftest import Browser
@@ -61,3 +63,19 @@ def test_media_are_fetched_in_a_thread_and_failures_are_named(browser, two):
     page = browser.get("/task", name="media")
     assert "of 2 papers" in page.text
     assert browser.get("/task", name="../x").status_code == 404
+
+
+def test_a_second_selection_is_not_dropped_while_media_are_fetched(browser, two):
+    end = threading.Event()
+
+    def work():
+        yield "1 of 2"
+        end.wait(30)
+
+    task = browser.desk.tasks.start("media", work())
+    page = browser.post("/selection/media", id=NAMES)
+    assert page.status_code == 400
+    assert "Another selection is being fetched" in page.text
+    end.set()
+    task.thread.join(30)
+    assert "Another selection" not in browser.post("/selection/media", id=NAMES).text

@@ -179,8 +179,7 @@ class Watches:
         """
         self.ladder.web.settings.require_email("NCBI")
         silent: list[str] = []
-        with self._open():
-            pass  # makes the folder
+        make_folder(self._folder)
         with exclusive_lock(self._folder / "watches.lock"):
             for watch in self.list_all():
                 try:

@@ -106,11 +106,13 @@ def add_to_review(desk: Desk, _: Request, form: FormData) -> Response:
 def fetch_media(desk: Desk, _: Request, form: FormData) -> Response:
     """Start to fetch figures, tables and files of selected papers."""
     names = [to_name(one) for one in read_selection(desk, form)]
-    desk.tasks.start("media", _describe_media(desk, names))
+    if (task := desk.tasks.get("media")) and task.is_alive:
+        raise BadRequest("Another selection is being fetched.", "Wait until it has finished.")
+    desk.tasks.start("media", _fetch_and_describe_media(desk, names))
     return redirect("/task", name="media")
 
 
-def _describe_media(desk: Desk, names: Sequence[str]) -> Iterator[str]:
+def _fetch_and_describe_media(desk: Desk, names: Sequence[str]) -> Iterator[str]:
     """Fetch the figures, tables and files of papers, and yield the progress in words."""
     fetched, failures = 0, []
     for number, name in enumerate(names, 1):

@@ -142,11 +142,11 @@ def _find_differences(
 def _mark_unlisted_as_gone(found: CorpusDifferences, rows: Rows) -> CorpusDifferences:
     """Move papers that no source lists any more from *lost* to *gone*."""
 
-    def vanished(difference: PaperDifference) -> bool:
+    def is_unknown_to_sources(difference: PaperDifference) -> bool:
         row = rows.find_value(difference.ids)
         return row is not None and row.reason == "not_found"
 
-    gone = tuple(filter(vanished, found.lost))
+    gone = tuple(filter(is_unknown_to_sources, found.lost))
     lost = tuple(difference for difference in found.lost if difference not in gone)
     return replace(found, lost=lost, gone=(*found.gone, *gone))
 

@@ -20,7 +20,7 @@ Answer = Literal["yes", "no", "unknown"]
 
 
 class Permission(NamedTuple):
-    """An answer, its reason, and the address of the terms; "" if there are none."""
+    """An answer, its reason, and the address of the terms; the address may be empty."""
 
     answer: Answer
     reason: str
@@ -176,9 +176,10 @@ def get_permissions(license_: str, via: str = "", doi: str = "") -> Permissions:
     if route and route.terms and share.answer != "yes":
         share = Permission("no", route.terms)
         mine = Permission("yes", route.terms) if mine.answer == "unknown" else mine
-    for prefixes, publisher, source in _RESERVED if train.answer == "unknown" else ():
-        if doi.startswith(prefixes) and share.answer != "yes":
-            train = Permission("no", f"{publisher} reserves the right to train models.", source)
+    if train.answer == "unknown" and share.answer != "yes":
+        for prefixes, publisher, source in _RESERVED:
+            if doi.startswith(prefixes):
+                train = Permission("no", f"{publisher} reserves the right to train models.", source)
     return Permissions(share, mine, train)
 
 
@@ -203,7 +204,8 @@ def _read_license(text: str) -> Permissions:
 
 def _get_cc_code(mention: str) -> str:
     """Return the code of a Creative Commons licence without its version."""
-    return find_cc_license(mention).rpartition(" ")[0] or find_cc_license(mention)
+    name = find_cc_license(mention)
+    return name.rpartition(" ")[0] or name
 
 
 def _read_cc_license(name: str) -> Permissions:

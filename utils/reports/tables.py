@@ -143,7 +143,7 @@ def begin_csv_table(file: TextIO, columns: Sequence[str]) -> Callable[[dict[str,
 
 @contextlib.contextmanager
 def open_loan_requests(folder: Path) -> Iterator[AddPaper]:
-    """Yield a function that adds a loan request; the file is deleted if there are none."""
+    """Yield a function that writes a loan request; without any request, no file is left."""
     path, written = folder / LOANS_FILE, 0
     with replace_text_file(path) as file:
 

@@ -150,7 +150,7 @@ def merge_numbers_file(numbers: PrismaNumbers, folder: Path) -> PrismaNumbers:
 
 
 def merge_reviewers_numbers(numbers: PrismaNumbers, told: object, where: str) -> PrismaNumbers:
-    """Override *numbers* with those in *told*; *where* names the file in remarks."""
+    """Return numbers in which the reviewers' own replace ours; remarks name their file."""
     if told is None:
         return numbers
     if not isinstance(told, Mapping):
