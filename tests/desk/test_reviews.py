@@ -262,10 +262,19 @@ def test_possible_duplicates_are_looked_at_and_one_is_excluded(browser, review):
     with review.ledger.record_event("update", {}) as writer:
         writer.add_records("databases", [(ListEntry("10.1000/peat", ids), twin)])
     page = browser.get("/review/duplicates", name="moss")
-    keys = re.findall(r'name="key" value="(ps-[0-9a-f]+)"', page.text)
-    assert len(keys) == 2
-    page = decide(
-        browser, keys[1], f"exclude:duplicate of {keys[0]}", "consensus", back="duplicates"
-    )
+    stays, twin = re.findall(r'name="key" value="(ps-[0-9a-f]+)"', page.text)[:2]
+    form = {"name": "moss", "key": twin, "other": stays, "screener": "consensus"}
+    page = browser.post("/review/duplicates/decide", **form, choice="duplicate")
     assert "0 possible duplicates" in page.text
-    assert outcomes(review)[keys[1]] == "exclude"
+    assert "1 pair decided" in page.text
+    assert outcomes(review)[twin] == "duplicate"
+    assert review.numbers().duplicates == 1
+    assert "6 to go" in screen(browser).text
+    page = browser.post("/review/duplicates/decide", **form, choice="not_duplicate")
+    assert "0 possible duplicates" in page.text
+    assert outcomes(review)[twin] == "undecided"
+    for wrong in ({"choice": "exclude"}, {"other": "ps-0"}, {"other": twin}, {"key": ""}):
+        answer = browser.post(
+            "/review/duplicates/decide", **{**form, "choice": "duplicate", **wrong}
+        )
+        assert answer.status_code in (400, 404)

@@ -163,6 +163,14 @@ def test_what_could_be_of_either_of_two_papers_is_of_neither():
     assert group_records([REEF, records[0]]).groups == ((0, 1),)
 
 
+def test_records_that_a_person_told_apart_are_in_no_group_together() -> None:
+    other = replace(REEF, ids=Ids())
+    assert group_records([REEF, other, other]).groups == ((0, 1, 2),)
+    assert group_records([REEF, other], {(0, 1)}).groups == ((0,), (1,))
+    groups = group_records([REEF, other, other], {(0, 1)}).groups
+    assert all(not {0, 1} <= set(group) for group in groups)
+
+
 def test_no_record_brings_two_together_that_cannot_be_one():
     no_volume = replace(REEF, volume="", pages="")
     records = [REEF, no_volume, replace(REEF, volume="8", pages="")]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..command_line import command_line
+from ..errors import BadRequest
 from ..lists.decisions import STAGES, GivenFacts
 from ..lists.references import MAX_LIST_BYTES
 from ..system.named_files import build_unreadable_error
@@ -44,6 +45,7 @@ _OUTCOME_LABELS = {
     "exclude": "excluded",
     "conflict": "in conflict",
     "undecided": "undecided",
+    "duplicate": "removed as duplicates",
 }
 """Where records stand, in the order and words of ``review status``."""
 
@@ -59,6 +61,9 @@ def add(commands: Commands) -> None:
     status = command(commands, "review status", _show_status)
     status.add_argument(
         "name", nargs="?", default="", help="the review to show; default: list all reviews"
+    )
+    status.add_argument(
+        "--duplicates", action="store_true", help="list the pairs of records that may be one paper"
     )
 
 
@@ -77,10 +82,11 @@ def _add_import(commands: Commands) -> None:
     taken = _add_named(commands, "import", _import_decisions)
     taken.add_argument(
         "files",
-        nargs="+",
+        nargs="*",
         type=Path,
         help="files exported by Rayyan (CSV, ZIP, RIS, BibTeX), Covidence (CSV), "
-        "ASReview (CSV, RIS), EPPI-Reviewer (JSON) or Zotero (RIS, CSV)",
+        "ASReview (CSV, RIS), EPPI-Reviewer (JSON) or Zotero (RIS, CSV), or duplicates.csv of "
+        "`review report` with your decisions",
     )
     taken.add_argument(
         "--stage", default="", choices=("", *STAGES), help="the stage of screening that was decided"
@@ -95,6 +101,11 @@ def _add_import(commands: Commands) -> None:
     taken.add_argument(
         "--screener", default="", help="the screener's name, if the file does not state it"
     )
+    for option, what in (
+        ("--duplicate", "record the first key as the duplicate of the second, which stays"),
+        ("--not-duplicate", "record that two records are not duplicates"),
+    ):
+        taken.add_argument(option, nargs=2, action="append", default=[], metavar="KEY", help=what)
 
 
 def _add_rank(commands: Commands) -> None:
@@ -212,6 +223,9 @@ def _describe_news(status: dict[str, Any]) -> str:
 
 def _import_decisions(args: argparse.Namespace, library: Library) -> int:
     review = library.reviews.open(args.name)
+    if not (args.files or args.duplicate or args.not_duplicate):
+        raise BadRequest("No file was named.", command_line(f"review import {args.name} FILE"))
+    _record_pairs(args, review)
     given = args.stage or args.choice or args.screener
     told = GivenFacts(args.choice or None, args.stage or None, args.screener) if given else None
     for path in args.files:
@@ -233,6 +247,18 @@ def _import_decisions(args: argparse.Namespace, library: Library) -> int:
     if not args.json:
         _note_conflicts(review)
     return 0
+
+
+def _record_pairs(args: argparse.Namespace, review: Review) -> None:
+    """Record the pairs that the options call duplicates, or not duplicates."""
+    for choice in ("duplicate", "not_duplicate"):
+        for key, other in getattr(args, choice):
+            review.decide_pair(key, other, choice, screener=args.screener)
+            if args.json:
+                print_answer({"key": key, "other": other, "decision": choice}, as_json=True)
+                continue
+            said = "is removed as the duplicate of" if choice == "duplicate" else "is kept beside"
+            print_answer(f"{key} {said} {other}")
 
 
 def _rank_records(args: argparse.Namespace, library: Library) -> int:
@@ -306,6 +332,8 @@ def _write_report(args: argparse.Namespace, library: Library) -> int:
 
 def _show_status(args: argparse.Namespace, library: Library) -> int:
     reviews = [library.reviews.open(args.name)] if args.name else library.reviews.all()
+    if args.duplicates:
+        return _list_duplicates(reviews, as_json=args.json)
     for review in reviews:
         status = review.status()
         print_answer(
@@ -313,6 +341,30 @@ def _show_status(args: argparse.Namespace, library: Library) -> int:
         )
     if not reviews:
         print_note(f"There is no review yet: {command_line('review new NAME')}")
+    return 0
+
+
+def _list_duplicates(reviews: Sequence[Review], *, as_json: bool) -> int:
+    """Print the pairs of records that may be one paper, and how to decide."""
+    for review in reviews:
+        pairs = review.find_duplicates()
+        for pair in pairs:
+            sides = [one.record for one in (pair.first, pair.second)]
+            names = [one.paper.title or one.asked for one in sides]
+            if as_json:
+                told = {"review": review.name, "keys": [one.key for one in sides]}
+                print_answer({**told, "titles": names, "in_common": pair.reason}, as_json=True)
+                continue
+            print_answer(f"In common: {pair.reason}")
+            for side, name in zip(sides, names, strict=True):
+                title = textwrap.shorten(one_line(name), 90, placeholder=" …")
+                print_answer(f"  {side.key}  {title}  {side.paper.ids}".rstrip())
+        print_note(f"{review.name}: {pluralize(len(pairs), 'possible duplicate')}.")
+        if pairs:
+            print_note(
+                f"To decide: {command_line(f'review import {review.name}')} --duplicate KEY KEY"
+            )
+            print_note("The first key is removed. To keep both: --not-duplicate KEY KEY")
     return 0
 
 

@@ -81,6 +81,7 @@ ACTIONS: dict[str, Action] = {
     "/review/export": review_pages.export_records,
     "/review/report": review_pages.write_report,
     "/review/decide": review_pages.decide_record,
+    "/review/duplicates/decide": review_pages.decide_pair,
     "/review/undo": review_pages.undo_decision,
     "/ask/index": corpus_pages.index_texts,
     "/check/manuscript": corpus_pages.check_manuscript,

@@ -31,6 +31,7 @@ _OUTCOME_NAMES = {
     "exclude": "excluded",
     "conflict": "in conflict",
     "undecided": "undecided",
+    "duplicate": "removed as duplicates",
 }
 _SOURCES = {
     "pubmed": "PubMed",
@@ -252,9 +253,17 @@ def decide_record(desk: Desk, _: Request, form: FormData) -> Response:
     choice, _colon, criterion = read_text(form, "choice").partition(":")
     reason = criterion or (read_text(form, "reason") if choice == "exclude" else "")
     review.record_decision(key, screener, choice, stage=stage, reason=reason)
-    if (back := read_text(form, "back")) in ("conflicts", "duplicates"):
-        return redirect(f"/review/{back}", name=review.name)
+    if read_text(form, "back") == "conflicts":
+        return redirect("/review/conflicts", name=review.name)
     return redirect("/review/screen", name=review.name, screener=screener, stage=stage, last=key)
+
+
+def decide_pair(desk: Desk, _: Request, form: FormData) -> Response:
+    """Record whether one record of a pair is the duplicate of the other, and show the pairs."""
+    review = _open_review(desk, read_text(form, "name"))
+    key, other, choice = (read_text(form, one) for one in ("key", "other", "choice"))
+    review.decide_pair(key, other, choice, screener=read_text(form, "screener"))
+    return redirect("/review/duplicates", name=review.name)
 
 
 def undo_decision(desk: Desk, _: Request, form: FormData) -> Response:
@@ -288,16 +297,22 @@ def show_conflicts(desk: Desk, request: Request) -> Response:
 
 
 def show_duplicates(desk: Desk, request: Request) -> Response:
-    """Return pairs of records that may be one paper, to be looked at."""
+    """Return pairs of records that may be one paper, to be looked at, and those decided."""
     from ..review.standing import CONSENSUS
 
     review = _open_review(desk, request.query_params.get("name", ""))
     protocol = review.protocol()
+    standings = {one.record.key: one for one in review.standings()}
     return desk.render(
         "duplicates.html",
         name=review.name,
         pairs=review.find_duplicates(),
-        resolver=protocol.resolver or CONSENSUS,
+        decided=[
+            (one, standings[one.key], standings[one.other])
+            for one in reversed(review.ledger.list_pair_answers())
+            if {one.key, one.other} <= standings.keys()
+        ],
+        screener=protocol.resolver or CONSENSUS,
         protocol=protocol,
     )
 

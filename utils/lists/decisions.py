@@ -14,7 +14,8 @@
   Codes of the type *Include* or *Exclude* decide, which only sets of the type *Screening* have;
   else codes whose name begins so.
 - Zotero (RIS, CSV): tags ``include``, ``exclude: reason``, with or without ``papershelf/`` before.
-- A table of anybody's with a column ``decision``, as Papershelf exports it.
+- A table of anybody's with a column ``decision``, as Papershelf exports it. In a table of pairs
+  (``duplicates.csv``), ``duplicate_of`` names the other record.
 """
 
 from __future__ import annotations
@@ -53,7 +54,9 @@ from .references import (
 )
 
 Choice = Literal["include", "exclude", "maybe"]
-Stage = Literal["title_abstract", "full_text"]
+PairChoice = Literal["duplicate", "not_duplicate"]
+"""An answer about two records that may be one paper."""
+Stage = Literal["title_abstract", "full_text", "duplicates"]
 STAGES: tuple[Stage, ...] = ("title_abstract", "full_text")
 KEY = "papershelf_key"
 """The column with our name of a record; in notes, ``papershelf_key: ps-…``."""
@@ -69,6 +72,10 @@ _LABEL_COLUMNS = (
     *("included_final", "included_flag", "include"),
 )
 _DECISION_COLUMNS = ("decision", *_LABEL_COLUMNS)
+_PAIR_CHOICES: dict[str, PairChoice] = {
+    "duplicate": "duplicate",
+    **dict.fromkeys(("not a duplicate", "not duplicate"), "not_duplicate"),
+}
 _DECISION_TAG = re.compile(
     r"(?:papershelf/)?(include|exclude|maybe)d?(?:\s*[:/]\s*(\S.{0,300}))?", re.I | re.S
 )
@@ -95,11 +102,12 @@ class Decision:
     screener : str
         As the program names them; empty where it does not.
     reasons : tuple of str
-        For exclusion, in the words of the program.
+        For exclusion, in the words of the program. At the stage ``duplicates``, the key of the
+        other record of the pair.
     """
 
     screener: str
-    choice: Choice
+    choice: Choice | PairChoice
     stage: Stage = "title_abstract"
     reasons: tuple[str, ...] = ()
 
@@ -297,10 +305,14 @@ def _parse_decision_cell(
     cells: Mapping[str, str], value: str, told: GivenFacts
 ) -> tuple[Decision, ...]:
     """Parse a decision column's cell; an empty cell or -1 means no decision."""
+    given = cells.get("screener") or cells.get("reviewer") or cells.get("asreview_user_name") or ""
+    if pair := _PAIR_CHOICES.get(value.lower().replace("_", " ")):
+        other = _find_papershelf_key(cells.get("duplicate_of", ""))
+        screener = told.screener or shorten_label(given)
+        return (Decision(screener, pair, "duplicates", (other,)),) if other else ()
     choice = _CHOICES.get(value.removesuffix(".0").lower())
     if choice is None:
         return ()
-    given = cells.get("screener") or cells.get("reviewer") or cells.get("asreview_user_name") or ""
     reasons = cells.get("reason") or cells.get("exclusion reason") or cells.get("reasons") or ""
     stage = cells.get("stage", "").lower().replace(" ", "_")
     known: Stage = next((one for one in STAGES if one == stage), "title_abstract")

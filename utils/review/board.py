@@ -122,7 +122,7 @@ def _list_candidate_rows(
             "led_to_by": len(leads[one.record.key]),
         }
         for one in every
-        if one.record.key in leads and not one.is_screened
+        if one.record.key in leads and not (one.is_screened or one.duplicate_of)
     ]
     return sorted(rows, key=lambda row: -row["led_to_by"])
 

@@ -2,15 +2,17 @@
 
 Events are never changed. A record keeps its key (``ps-…``) permanently, because screening programs
 return it with their decisions. Decisions are stored as each file states them; for one screener,
-stage and record the latest decision counts.
+stage and record the latest decision counts. Of the answers about a pair of records (is one the
+duplicate of the other?), the latest answer of anybody counts.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -18,7 +20,7 @@ from typing import Any
 
 from ..command_line import command_line
 from ..errors import StoreFailed, UnknownName
-from ..lists.decisions import Decision, ScreenedRecord, Stage
+from ..lists.decisions import Decision, PairChoice, ScreenedRecord, Stage
 from ..lists.pasted import ListEntry
 from ..model.job import JobSearch
 from ..model.paper import Paper, paper_from_row, to_row, utc_now
@@ -52,6 +54,9 @@ _ADDED_TABLES = (
         screener TEXT NOT NULL, note TEXT NOT NULL)""",
     """CREATE TABLE IF NOT EXISTS rayyan_keys (rayyan_key TEXT PRIMARY KEY, key TEXT NOT NULL)""",
 )
+_DUPLICATES = "duplicates"
+"""The stage of answers about pairs; their key in the table has both keys of the pair."""
+_DUPLICATE_REASON = re.compile(r"duplicate of (ps-[0-9a-f]{12})")
 # The latest decision for each screener, stage and record.
 _LATEST_DECISIONS = """SELECT key, stage, screener, choice, reasons FROM decisions WHERE rowid IN
     (SELECT max(rowid) FROM decisions GROUP BY key, stage, screener)
@@ -95,6 +100,16 @@ class ReviewRecord:
     def entry(self) -> ListEntry:
         """The record as an entry of a harvest's list."""
         return ListEntry(self.asked, self.paper.ids, None if self.paper.ids else self.paper)
+
+
+@dataclass(frozen=True, slots=True)
+class PairAnswer:
+    """The latest answer about two records: *key* is the duplicate of *other*, or is not."""
+
+    key: str
+    other: str
+    choice: PairChoice
+    screener: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,10 +214,38 @@ class ReviewLedger:
     def list_decisions(self) -> dict[str, list[Decision]]:
         """Return the latest decision of every screener at every stage, by record key."""
         made: dict[str, list[Decision]] = {}
-        for key, stage, screener, choice, reasons in self._fetch_rows(_LATEST_DECISIONS):
-            decision = Decision(screener, choice, stage, tuple(json.loads(reasons)))
-            made.setdefault(key, []).append(decision)
+        for key, decision in self._list_latest_decisions():
+            if isinstance(decision, Decision):
+                made.setdefault(key, []).append(decision)
         return made
+
+    def list_pair_answers(self) -> list[PairAnswer]:
+        """Return the latest answer about each pair of records, in the order of the answers."""
+        made: dict[frozenset[str], PairAnswer] = {}
+        for _, answer in self._list_latest_decisions():
+            if isinstance(answer, PairAnswer):
+                pair = frozenset((answer.key, answer.other))
+                made.pop(pair, None)
+                made[pair] = answer
+        return list(made.values())
+
+    def _list_latest_decisions(self) -> Iterator[tuple[str, Decision | PairAnswer]]:
+        """Yield decisions by record key, and answers about pairs.
+
+        An exclusion "duplicate of KEY" is an answer, too: the desk once wrote answers so, and a
+        screening program may.
+        """
+        keys = {key for (key,) in self._fetch_rows("SELECT key FROM records")}
+        for place, stage, screener, choice, told in self._fetch_rows(_LATEST_DECISIONS):
+            decision = Decision(screener, choice, stage, tuple(json.loads(told)))
+            if stage == _DUPLICATES:
+                [other] = decision.reasons
+                key = place.replace(other, "").strip()
+                yield place, PairAnswer(key, other, choice, screener)
+            elif (other := _find_duplicate_reason(decision, keys)) and other != place:
+                yield place, PairAnswer(place, other, "duplicate", screener)
+            else:
+                yield place, decision
 
     def find_former_decision(self, key: str, stage: Stage, screener: str) -> Decision | None:
         """Return the decision before a screener's latest one on a record; None without one."""
@@ -318,10 +361,7 @@ class EventWriter:
             notes += [(self.number, key, *note) for note in one.notes]
             rayyan_keys += [(one.rayyan_key, key)] if one.rayyan_key else []
             labels += [(self.number, key, label) for label in one.labels]
-            rows += [
-                (self.number, key, d.stage, d.screener, d.choice, _to_json(d.reasons), at)
-                for d in one.decisions
-            ]
+            rows += [(self.number, *_to_columns(key, d), at) for d in one.decisions]
         self._db.executemany("INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
         self._db.executemany("INSERT INTO labels VALUES (?, ?, ?)", labels)
         self._db.executemany("INSERT INTO notes VALUES (?, ?, ?, ?)", notes)
@@ -342,6 +382,20 @@ class EventWriter:
 def filter_decisions_by_stage(decisions: Iterable[Decision], stage: Stage) -> list[Decision]:
     """Return the decisions of one stage."""
     return [one for one in decisions if one.stage == stage]
+
+
+def _to_columns(key: str, one: Decision) -> tuple[str, str, str, str, str]:
+    """Return a decision's columns; the key of an answer about a pair has both keys."""
+    place = " ".join(sorted((key, *one.reasons))) if one.stage == _DUPLICATES else key
+    return place, one.stage, one.screener, one.choice, _to_json(one.reasons)
+
+
+def _find_duplicate_reason(decision: Decision, keys: Collection[str]) -> str:
+    """Return the record of which an excluded record is the duplicate; "" without one."""
+    if (decision.stage, decision.choice) != ("title_abstract", "exclude"):
+        return ""
+    found = [match[1] for one in decision.reasons if (match := _DUPLICATE_REASON.fullmatch(one))]
+    return next((key for key in found if key in keys), "")
 
 
 @contextmanager

@@ -14,7 +14,7 @@ A row that matches several records or none is reported, and its decision is not 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..judges.titles import count_distinctive_words, split_title_words
@@ -22,7 +22,7 @@ from ..lists.decisions import ScreenedRecord
 from ..model.paper import Paper
 from ..search.fused_results import group_records
 from ..system.plain_text import one_line
-from .ledger import ReviewRecord
+from .ledger import PairAnswer, ReviewRecord
 
 _MIN_DISTINCTIVE_WORDS = 4  # distinctive words that a title needs to identify a paper
 Unmatched = tuple[str, str, str]
@@ -41,8 +41,12 @@ def match_rows(
     rows: Sequence[ScreenedRecord],
     records: Sequence[ReviewRecord],
     rayyan_keys: Mapping[str, str] | None = None,
+    answers: Sequence[PairAnswer] = (),
 ) -> MatchedRows:
-    """Find the record of each row; *rayyan_keys* are our keys by the keys of earlier imports."""
+    """Find the record of each row; *rayyan_keys* are our keys by the keys of earlier imports.
+
+    Records that are not duplicates by the *answers* of people are told apart.
+    """
     ids_by_key = {record.key: record.paper.ids for record in records}
     names: defaultdict[str, set[str]] = defaultdict(set)
     for record in records:
@@ -65,12 +69,13 @@ def match_rows(
             unmatched[at] = "its identifiers are those of several records"
     open_ = [at for at in range(len(rows)) if at not in found and at not in unmatched]
     titled = _index_records_by_title(records)
-    for at, judged in _match_by_same_paper(rows, open_, records).items():
+    for at, judged in _match_by_same_paper(rows, open_, records, answers).items():
         key = judged or _find_key_by_title(rows[at].paper, titled)
         if key:
             found[at] = key
         else:
             unmatched[at] = "no record of this review has its title and authors"
+    unmatched |= _remove_unknown_pairs(rows, found, ids_by_key)
     return MatchedRows(
         tuple((found[at], rows[at]) for at in sorted(found)),
         tuple(
@@ -80,8 +85,27 @@ def match_rows(
     )
 
 
+def _remove_unknown_pairs(
+    rows: Sequence[ScreenedRecord], found: dict[int, str], keys: Collection[str]
+) -> dict[int, str]:
+    """Remove answers about pairs without a second record from *found*; return the reasons."""
+    why = "its column duplicate_of does not name another record of this review"
+    unknown = {
+        at: why
+        for at, key in found.items()
+        for one in rows[at].decisions
+        if one.stage == "duplicates" and (one.reasons[0] == key or one.reasons[0] not in keys)
+    }
+    for at in unknown:
+        del found[at]
+    return unknown
+
+
 def _match_by_same_paper(
-    rows: Sequence[ScreenedRecord], open_: Sequence[int], records: Sequence[ReviewRecord]
+    rows: Sequence[ScreenedRecord],
+    open_: Sequence[int],
+    records: Sequence[ReviewRecord],
+    answers: Sequence[PairAnswer],
 ) -> dict[int, str]:
     """Return the keys of rows by same-paper matching; empty for a row without a match."""
     if not open_:
@@ -89,7 +113,8 @@ def _match_by_same_paper(
     papers = [_strip_abstract(record.paper) for record in records]
     papers += [_strip_abstract(rows[at].paper) for at in open_]
     found: dict[int, str] = dict.fromkeys(open_, "")
-    for group in group_records(papers).groups:
+    apart = list_pairs_apart([record.key for record in records], answers)
+    for group in group_records(papers, apart).groups:
         ours = [records[at].key for at in group if at < len(records)]
         theirs = [open_[at - len(records)] for at in group if at >= len(records)]
         if len(ours) == 1:
@@ -118,6 +143,14 @@ def _find_key_by_title(
     [record] = same
     years = {paper.year, record.paper.year} - {""}
     return "" if len(years) > 1 or record.paper.ids.clash(paper.ids) else record.key
+
+
+def list_pairs_apart(keys: Sequence[str], answers: Sequence[PairAnswer]) -> set[tuple[int, int]]:
+    """Return the places of each two records that are not duplicates, as people answered."""
+    places = {key: at for at, key in enumerate(keys)}
+    pairs = [(one.key, one.other) for one in answers if one.choice == "not_duplicate"]
+    known = [pair for pair in pairs if {*pair} <= places.keys()]
+    return {(min(a, b), max(a, b)) for a, b in ((places[a], places[b]) for a, b in known)}
 
 
 def _strip_abstract(paper: Paper) -> Paper:

@@ -250,6 +250,9 @@ def rank_records(
     )
 
 
+_OPEN_OUTCOMES = ("undecided", "duplicate")
+
+
 def estimate_stop_risk(
     standings: Sequence[ScreeningStatus], batches: Sequence[Sequence[str]]
 ) -> StopAdvice:
@@ -258,7 +261,7 @@ def estimate_stop_risk(
     counts = [
         BatchCount(len(decided), decided.count("include"))
         for batch in batches
-        if (decided := [outcomes[key] for key in batch if outcomes.get(key) != "undecided"])
+        if (decided := [outcomes[key] for key in batch if outcomes[key] not in _OPEN_OUTCOMES])
     ]
     unread = sum(outcome == "undecided" for outcome in outcomes.values())
     included = sum(count.included for count in counts)

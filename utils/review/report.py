@@ -25,8 +25,9 @@ from ..model.job import Harvested, JobSearch
 from ..reports.page import render_template
 from ..reports.prisma import TO_FILL, PrismaFlow, render_svg
 from ..system.plain_text import clean_text, one_line, to_spreadsheet_cell
-from .ledger import ReviewEvent, ReviewLedger, ReviewRecord, SearchRun
+from .ledger import PairAnswer, ReviewEvent, ReviewLedger, ReviewRecord, SearchRun
 from .protocol import Protocol
+from .screening import list_duplicates
 from .standing import ScreeningStatus
 from .updating import (
     CHANGE_LABELS,
@@ -44,6 +45,11 @@ _RECORD_COLUMNS = (
     *("title_abstract", "full_text", "reason", "retracted", "text", "file", "labels", "notes"),
 )
 _DECISION_COLUMNS = ("papershelf_key", "title", "stage", "screener", "decision", "reason")
+_PAIR_COLUMNS = (
+    *("papershelf_key", "title", "year", "pmid", "doi", "duplicate_of", "title_of_other"),
+    *("in_common", "screener", "decision"),
+)
+"""`review import` reads the table again, with decisions: ``duplicate`` or ``not_duplicate``."""
 _SEARCH_COLUMNS = (
     *("arm", "kind", "where", "query", "effective_query", "limits", "searched_at", "hits", "taken"),
 )
@@ -134,7 +140,41 @@ def render_review_tables(
         ),
         "searches.csv": _format_csv(_SEARCH_COLUMNS, map(_to_search_row, ledger.list_searches())),
         "unmatched.csv": _format_csv(("event", "place", "title", "why"), unmatched),
+        "duplicates.csv": _format_csv(
+            _PAIR_COLUMNS, to_pair_rows(every, ledger.list_pair_answers())
+        ),
     }
+
+
+def to_pair_rows(
+    every: Sequence[ScreeningStatus], answers: Sequence[PairAnswer]
+) -> Iterator[dict[str, object]]:
+    """Yield a row for each pair that may be one paper, then those that people decided."""
+    titles = {one.record.key: one.record.paper.title or one.record.asked for one in every}
+    papers = {one.record.key: one.record.paper for one in every}
+    pairs = [
+        (one.second.record.key, one.first.record.key, one.reason, "", "")
+        for one in list_duplicates(every, answers)
+    ]
+    pairs += [
+        (one.key, one.other, "", one.screener, one.choice)
+        for one in answers
+        if {one.key, one.other} <= papers.keys()
+    ]
+    for key, other, reason, screener, choice in pairs:
+        paper = papers[key]
+        yield {
+            "papershelf_key": key,
+            "title": titles[key],
+            "year": paper.year,
+            "pmid": paper.ids.pmid,
+            "doi": paper.ids.doi,
+            "duplicate_of": other,
+            "title_of_other": titles[other],
+            "in_common": reason,
+            "screener": screener,
+            "decision": choice,
+        }
 
 
 def build_page_content(
@@ -182,7 +222,7 @@ def build_page_content(
 def count_headline_numbers(every: Sequence[ScreeningStatus]) -> list[tuple[str, int]]:
     """Return the numbers at the top of the page."""
     return [
-        ("Records", len(every)),
+        ("Records", sum(not one.duplicate_of for one in every)),
         ("Screened", sum(one.is_screened for one in every)),
         ("Excluded by title and abstract", sum(one.first == "exclude" for one in every)),
         ("Assessed by full text", sum(one.is_assessed for one in every)),
@@ -194,11 +234,11 @@ def count_headline_numbers(every: Sequence[ScreeningStatus]) -> list[tuple[str, 
 def render_review_appendix(
     protocol: Protocol,
     searches: Sequence[SearchRun],
-    duplicates: int | None,
+    duplicates: tuple[int | None, int],
     runs: int,
     software: str,
 ) -> str:
-    """Render the PRISMA-S appendix of a review."""
+    """Render the PRISMA-S appendix of a review; see `render_appendix`."""
     reported = [ReportedSearch(one.search, one.kind, one.limits) for one in searches]
     answers = protocol.prisma_s or {}
     options = {"duplicates": duplicates, "runs": runs}
@@ -293,7 +333,7 @@ def render_appendix(
     searches: Sequence[ReportedSearch],
     answers: Mapping[str, str],
     *,
-    duplicates: int | None,
+    duplicates: tuple[int | None, int],
     runs: int,
     software: str,
 ) -> str:
@@ -304,8 +344,8 @@ def render_appendix(
     answers : mapping of str to str
         The authors' answers: ``registries``, ``browsing``, ``contacts``, ``other_methods``,
         ``filters``, ``prior_work``, ``peer_review``.
-    duplicates : int or None
-        Records removed as duplicates.
+    duplicates : (int or None, int)
+        Records removed as duplicates, and how many of them people found.
     runs : int
         The number of times that the searches were run.
     software : str
@@ -388,11 +428,13 @@ def _describe_hit_totals(searches: Sequence[ReportedSearch]) -> str:
     return f"{sum(one.search.hits for one in searches):,}: {each}."
 
 
-def _describe_deduplication(duplicates: int | None, software: str) -> str:
-    removed = _OPEN_ANSWER if duplicates is None else f"{duplicates:,} duplicates were removed"
+def _describe_deduplication(duplicates: tuple[int | None, int], software: str) -> str:
+    number, by_hand = duplicates
+    removed = _OPEN_ANSWER if number is None else f"{number:,} duplicates were removed"
+    people = f" Of these, {by_hand:,} were found by people." if by_hand else ""
     return (
         f"{removed} by {software}: records that share an identifier and contradict each other in "
-        "none are one, else those whose title, authors, year and place in a journal agree."
+        f"none are one, else those whose title, authors, year and place in a journal agree.{people}"
     )
 
 

@@ -202,7 +202,10 @@ class Review:
             this review.
         """
         rows = list(read_screened_records(data, name, facts))
-        found = match_rows(rows, self.ledger.list_records(), self.ledger.list_rayyan_keys())
+        ledger = self.ledger
+        found = match_rows(
+            rows, ledger.list_records(), ledger.list_rayyan_keys(), ledger.list_pair_answers()
+        )
         if not found.rows:
             msg = f"None of the {len(rows):,} rows of {name} is a record of the review {self.name}."
             first = command_line(f"review update {self.name}")
@@ -220,6 +223,13 @@ class Review:
         """Record a decision of one screener; see `.screening.record_decision`."""
         screening.record_decision(self, key, screener, choice, stage=stage, reason=reason)
 
+    def decide_pair(self, key: str, other: str, choice: str, *, screener: str = "") -> None:
+        """Record that *key* is the duplicate of *other*, or that it is ``not_duplicate``.
+
+        See `.screening.record_pair_answer`.
+        """
+        screening.record_pair_answer(self, key, other, choice, screener=screener)
+
     def undo_decision(self, key: str, screener: str, *, stage: str) -> None:
         """Undo a decision of one screener; see `.screening.undo_decision`."""
         screening.undo_decision(self, key, screener, stage=stage)
@@ -236,13 +246,16 @@ class Review:
 
     def find_duplicates(self) -> list[screening.PossibleDuplicate]:
         """Return pairs of records that may be one paper; see `.screening.list_duplicates`."""
-        return screening.list_duplicates(self.standings())
+        return screening.list_duplicates(self.standings(), self.ledger.list_pair_answers())
 
     def standings(self) -> ResultList[ScreeningStatus]:
         """Return the status of every record, in the order in which the records were added."""
         ledger = self.ledger
         found = derive_screening_statuses(
-            ledger.list_records(), ledger.list_decisions(), self.protocol()
+            ledger.list_records(),
+            ledger.list_decisions(),
+            self.protocol(),
+            ledger.list_pair_answers(),
         )
         return ResultList(found, STANDING_COLUMNS, ScreeningStatus.row)
 
@@ -282,7 +295,7 @@ class Review:
             There is no record to harvest, or another process is running the harvest.
         """
         every = self.standings()
-        wanted = [s for s in every if with_excluded or s.is_wanted]
+        wanted = [s for s in every if s.is_wanted or (with_excluded and not s.duplicate_of)]
         if not wanted:
             msg = f"The review {self.name} has no records whose texts are wanted."
             search = command_line(f"review update {self.name}")
@@ -340,11 +353,13 @@ class Review:
     def export(self, program: Program, *, stage: str = "", ranked: bool = False) -> list[Path]:
         """Write the records for a screening program into ``export/``; return the files.
 
-        With the *stage* ``full_text``, only records included by title and abstract are written.
+        With the *stage* ``full_text``, only records included by title and abstract are written;
+        duplicates found by hand never are.
         If *ranked*, records to screen come first, in the order of `rank`, with their places.
         """
         texts = self._index_texts_by_name()
-        rows = [s for s in self.standings() if stage != "full_text" or s.is_sought]
+        rows = [s for s in self.standings() if not s.duplicate_of]
+        rows = [s for s in rows if stage != "full_text" or s.is_sought]
         places = {one.record.key: one.rank for one in self.rank().rows} if ranked else {}
         rows.sort(key=lambda one: places.get(one.record.key, len(rows) + 1))
 
@@ -397,7 +412,7 @@ class Review:
         made["prisma-s.md"] = report.render_review_appendix(
             protocol,
             ledger.list_searches(),
-            numbers.duplicates,
+            (numbers.duplicates, sum(bool(one.duplicate_of) for one in every)),
             runs,
             f"Papershelf {get_version()}",
         )

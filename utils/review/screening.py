@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
 from ..errors import BadRequest, UnknownName
-from ..lists.decisions import STAGES, Choice, Decision, ScreenedRecord, Stage
+from ..lists.decisions import STAGES, Choice, Decision, PairChoice, ScreenedRecord, Stage
 from ..search.fused_results import group_records
 from ..system.plain_text import one_line
-from .ledger import filter_decisions_by_stage
-from .standing import ScreeningStatus
+from .ledger import PairAnswer, filter_decisions_by_stage
+from .matching import list_pairs_apart
+from .standing import CONSENSUS, ScreeningStatus
 
 if TYPE_CHECKING:
     from .review import Review
@@ -49,6 +50,8 @@ def record_decision(
 ) -> None:
     """Record the decision of one screener on one record; the latest decision counts.
 
+    A decision that counts already is not recorded again.
+
     Raises
     ------
     BadRequest
@@ -64,11 +67,49 @@ def record_decision(
     if checked == "full_text" and choice == "exclude" and not reason:
         msg = "A report is excluded with a reason, which PRISMA counts."
         raise BadRequest(msg, "Choose a criterion, or write the reason.")
-    paper = _find_screening_status(review, key).record.paper
+    standing = _find_screening_status(review, key)
     decision = Decision(name, choice, checked, (reason,) if reason else ())  # type: ignore[arg-type]
-    detail = {"rows": 1, "matched": 1, "by": {name: 1}, "file": ""}
+    if decision not in standing.decisions:
+        _add_decision(review, standing, decision)
+
+
+def record_pair_answer(
+    review: Review, key: str, other: str, choice: str, *, screener: str = ""
+) -> None:
+    """Record that one record is the duplicate of another, or that it is not.
+
+    The latest answer about a pair counts, whoever gave it (*consensus* without a name). An answer
+    that counts already is not recorded again.
+
+    Raises
+    ------
+    BadRequest
+        The answer is unknown, the screener has no name, or the records are one and the same.
+    UnknownName
+        The review has no such record.
+    """
+    name = require_screener_name(screener or CONSENSUS)
+    if choice not in get_args(PairChoice):
+        raise BadRequest(f"{choice!r} is not an answer.", "Give duplicate or not_duplicate.")
+    standing, stays = (_find_screening_status(review, one) for one in (key, other))
+    if key == other:
+        raise BadRequest(f"{key} was given twice.", "Give the keys of two records.")
+    known = {(one.key, one.other): one.choice for one in review.ledger.list_pair_answers()}
+    pairs = ((key, other), (other, key))
+    if choice == "duplicate" and stays.duplicate_of == key and not known.keys() & {*pairs}:
+        msg = f"{other} was itself removed as a duplicate of {key}."
+        raise BadRequest(msg, "Answer the pairs by which that record was removed first.")
+    if choice not in [known.get(pair) for pair in pairs[: 1 + (choice == "not_duplicate")]]:
+        _add_decision(review, standing, Decision(name, choice, "duplicates", (other,)))  # type: ignore[arg-type]
+
+
+def _add_decision(review: Review, standing: ScreeningStatus, decision: Decision) -> None:
+    """Record a decision on a record in the ledger."""
+    record = standing.record
+    detail = {"rows": 1, "matched": 1, "by": {decision.screener: 1}, "file": ""}
     with review.ledger.record_event("decisions", detail) as writer:
-        writer.add_decisions([(key, ScreenedRecord("", key, paper, decisions=(decision,)))])
+        row = ScreenedRecord("", record.key, record.paper, decisions=(decision,))
+        writer.add_decisions([(record.key, row)])
 
 
 def undo_decision(review: Review, key: str, screener: str, *, stage: str) -> None:
@@ -97,7 +138,11 @@ def build_screening_queue(
     places : mapping
         The places of records in the order of screening, by key; others keep their order behind.
     """
-    members = [one for one in standings if stage == "title_abstract" or one.is_sought]
+    members = [
+        one
+        for one in standings
+        if (stage == "title_abstract" and not one.duplicate_of) or one.is_sought
+    ]
     decided = [one for one in members if _has_decided(one, screener, stage)]
     done = {one.record.key for one in decided}
     waiting = [one for one in members if one.record.key not in done]
@@ -115,13 +160,17 @@ def list_conflicts(standings: Sequence[ScreeningStatus]) -> list[tuple[Screening
     ]
 
 
-def list_duplicates(standings: Sequence[ScreeningStatus]) -> list[PossibleDuplicate]:
+def list_duplicates(
+    standings: Sequence[ScreeningStatus], answers: Sequence[PairAnswer]
+) -> list[PossibleDuplicate]:
     """Return pairs of records that may be one paper, for a person to look at.
 
-    An update has merged what is certainly one paper. Excluded records are left out.
+    An update has merged what is certainly one paper. Excluded records and pairs with an answer are
+    left out.
     """
-    open_ = [one for one in standings if one.first != "exclude"]
-    found = group_records([one.record.paper for one in open_])
+    open_ = [one for one in standings if one.first not in ("exclude", "duplicate")]
+    apart = list_pairs_apart([one.record.key for one in open_], answers)
+    found = group_records([one.record.paper for one in open_], apart)
     pairs = [
         (group[0], other, found.reasons[other].reason)
         for group in found.groups
@@ -132,6 +181,7 @@ def list_duplicates(standings: Sequence[ScreeningStatus]) -> list[PossibleDuplic
         (found.groups[one][0], found.groups[other][0], judgement.reason)
         for one, other, judgement in found.links
     ]
+    pairs = [pair for pair in pairs if tuple(sorted(pair[:2])) not in apart]
     return [PossibleDuplicate(open_[one], open_[other], reason) for one, other, reason in pairs]
 
 

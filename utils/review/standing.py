@@ -3,22 +3,25 @@
 Screeners who agree decide. If they disagree, the record is a conflict until the protocol's resolver
 or the screener *consensus* decides. *Maybe* passes on to the full text, as in Rayyan. As long as
 some screeners have not decided, the outcome is open unless the resolver has decided.
+
+A record that a person called the duplicate of another one counts as PRISMA counts the duplicates
+that the searches removed: it is neither screened nor sought, whatever was decided on it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..lists.decisions import Decision, Stage
 from ..model.job import PaperState
 from ..reports.prisma import PrismaNumbers, merge_reviewers_numbers
-from .ledger import ReviewRecord, SearchRun, filter_decisions_by_stage
+from .ledger import PairAnswer, ReviewRecord, SearchRun, filter_decisions_by_stage
 from .protocol import PROTOCOL_FILE, Protocol
 
-Outcome = Literal["include", "exclude", "conflict", "undecided"]
+Outcome = Literal["include", "exclude", "conflict", "undecided", "duplicate"]
 CONSENSUS = "consensus"
 """The name of the screener that stands for all screeners, as in Covidence exports."""
 
@@ -35,6 +38,8 @@ class ScreeningStatus:
         The reason for excluding the report: the resolver's, else the first screener's.
     by_tool : bool
         True if only automation tools excluded the record.
+    duplicate_of : str
+        The key of the record that stays, if this record is the duplicate of another.
     """
 
     record: ReviewRecord
@@ -43,6 +48,7 @@ class ScreeningStatus:
     second: Outcome
     reason: str = ""
     by_tool: bool = False
+    duplicate_of: str = ""
 
     def row(self) -> dict[str, Any]:
         """Return the record and its outcomes as one row of a table."""
@@ -54,17 +60,17 @@ class ScreeningStatus:
     @property
     def is_assessed(self) -> bool:
         """True if the full text has been judged."""
-        return any(one.stage == "full_text" for one in self.decisions)
+        return not self.duplicate_of and any(d.stage == "full_text" for d in self.decisions)
 
     @property
     def is_screened(self) -> bool:
         """True if the record has been judged at any stage."""
-        return bool(self.decisions)
+        return bool(self.decisions) and not self.duplicate_of
 
     @property
     def is_wanted(self) -> bool:
-        """True unless the record was excluded by title and abstract."""
-        return self.first != "exclude" or self.is_assessed
+        """True unless the record was excluded by title and abstract, or is a duplicate."""
+        return self.first not in ("exclude", "duplicate") or self.is_assessed
 
     @property
     def is_sought(self) -> bool:
@@ -80,12 +86,22 @@ STANDING_COLUMNS = (
 
 
 def derive_screening_statuses(
-    records: Iterable[ReviewRecord], decisions: Mapping[str, Sequence[Decision]], protocol: Protocol
+    records: Sequence[ReviewRecord],
+    decisions: Mapping[str, Sequence[Decision]],
+    protocol: Protocol,
+    answers: Iterable[PairAnswer] = (),
 ) -> list[ScreeningStatus]:
     """Return the status of every record."""
+    duplicates = find_duplicates_by_hand({record.key for record in records}, answers)
     made = []
     for record in records:
         told = tuple(decisions.get(record.key, ()))
+        if kept := duplicates.get(record.key):
+            why = f"duplicate of {kept}"
+            made.append(
+                ScreeningStatus(record, told, "duplicate", "duplicate", why, duplicate_of=kept)
+            )
+            continue
         outcomes = [
             derive_stage_outcome(filter_decisions_by_stage(told, stage), protocol)
             for stage in _STAGES
@@ -107,6 +123,28 @@ def derive_screening_statuses(
 
 
 _STAGES: tuple[Stage, Stage] = ("title_abstract", "full_text")
+
+
+def find_duplicates_by_hand(keys: Collection[str], answers: Iterable[PairAnswer]) -> dict[str, str]:
+    """Return the record that stays for each record that a person called its duplicate.
+
+    An answer that would remove the last record of a paper is left out.
+    """
+    kept: dict[str, str] = {}
+
+    def follow(key: str) -> str:
+        while key in kept:
+            key = kept[key]
+        return key
+
+    for one in answers:
+        if one.choice == "duplicate" and {one.key, one.other} <= set(keys):
+            before = kept.pop(one.key, "")
+            if (stays := follow(one.other)) != one.key:
+                kept[one.key] = stays
+            elif before:
+                kept[one.key] = before
+    return {key: follow(key) for key in kept}
 
 
 def derive_stage_outcome(decisions: Sequence[Decision], protocol: Protocol) -> Outcome:
@@ -150,11 +188,14 @@ def count_prisma_numbers(
     text_of : callable
         Returns the state of a record's full text; None if it was not sought yet.
     """
+    by_hand = sum(bool(one.duplicate_of) and one.record.arm == "databases" for one in every)
+    every = [one for one in every if not one.duplicate_of]
     ours = [one for one in every if one.record.arm == "databases"]
     others = [one for one in every if one.record.arm == "other"]
     databases = _count_hits_by_search(searches, "database")
     registers = _count_hits_by_search(searches, "register")
     taken = sum(one.search.taken for one in searches if one.arm == "databases")
+    removed = taken - len(ours) - by_hand  # by the searches
     screened = [one for one in ours if one.is_screened]
     excluded = [one for one in ours if one.first == "exclude" and not one.is_assessed]
     tools = sum(one.by_tool for one in excluded) if protocol.automation else None
@@ -168,14 +209,14 @@ def count_prisma_numbers(
     counted = PrismaNumbers(
         databases=databases,
         registers=registers,
-        duplicates=max(0, taken - len(ours)) if searches else None,
+        duplicates=max(0, removed) + by_hand if searches else by_hand or None,
         excluded_automatic=0 if searches else None,
         excluded_other=0 if searches else None,
         records_screened=len(screened) if screened else None,
         records_excluded=len(excluded) if screened else None,
         excluded_by_tools=tools if screened else None,
         new_reports=len(kept) if any_text else None,
-        remarks=tuple(_iterate_remarks(every, searches, taken - len(ours), text_of)),
+        remarks=tuple(_iterate_remarks(every, searches, removed, text_of)),
         **known,  # type: ignore[arg-type]
     )
     return merge_reviewers_numbers(counted, protocol.prisma, f"{PROTOCOL_FILE}, prisma")

@@ -18,7 +18,7 @@ that meet under a key are compared: two thousand records take a fraction of a se
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Any
@@ -40,6 +40,7 @@ _FILLABLE_FIELDS = (
 _VERSION_FIELDS = ("entered", "revised", "released", "license", "reference_count")
 _TITLE_KEY_CHARS = 24  # of a title's beginning and end
 _PREPRINTS = ("preprint_of", "has_preprint")
+_APART = Judgement("different", "a person told them apart", 1.0)
 _BLOCK_MAX_RECORDS = 40  # records under one key; more are told apart by year and author first
 
 
@@ -225,17 +226,19 @@ class RecordGroups:
     contradictions: tuple[str, ...]
 
 
-def group_records(papers: Sequence[Paper]) -> RecordGroups:
+def group_records(papers: Sequence[Paper], apart: Collection[tuple[int, int]] = ()) -> RecordGroups:
     """Group records of the same paper, and link papers that belong together.
 
     Groups are in the order of their first record. No group holds two records that contradict each
-    other, also not by way of a third.
+    other, also not by way of a third. Nor does it hold two records whose places are a pair in
+    *apart*: a person looked at both.
     """
     records = [ComparedRecord(paper) for paper in papers]
     verdicts = {
         pair: judge_compared_pair(*(records[at] for at in pair))
         for pair in _iterate_candidate_pairs(records)
     }
+    verdicts |= dict.fromkeys(apart, _APART)
     groups = _GroupBuilder(records, verdicts)
     # The surest first, so that a doubtful pair never keeps a certain one apart.
     alike = sorted(
