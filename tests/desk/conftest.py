@@ -28,6 +28,11 @@ class Browser:
         self.desk = application.state.desk
         self.client = TestClient(application, base_url=ORIGIN, follow_redirects=True)
 
+    @property
+    def csrf(self) -> str:
+        """The token of the forms."""
+        return self.access.sessions[0].csrf
+
     def enter(self) -> Browser:
         """Open the first address."""
         assert self.client.get("/", params={"token": self.access.token}).status_code == 200
@@ -37,7 +42,7 @@ class Browser:
         return self.client.get(path, params=values or None)
 
     def post(self, path: str, **form: Any) -> Any:
-        data = {"csrf": self.access.csrf, **form}
+        data = {"csrf": self.csrf, **form}
         return self.client.post(path, data=data, headers={"origin": ORIGIN})
 
 

@@ -47,7 +47,7 @@ def test_another_name_of_this_computer_is_not_answered(browser, host):
 )
 def test_no_action_is_done_for_another_site(browser, path, origin):
     headers = {"origin": origin} if origin else {}
-    answer = browser.client.post(path, data={"csrf": browser.access.csrf}, headers=headers)
+    answer = browser.client.post(path, data={"csrf": browser.csrf}, headers=headers)
     assert answer.status_code == 403
 
 
@@ -59,7 +59,7 @@ def test_no_action_is_done_without_the_token_of_the_form(browser, path, csrf):
 
 @pytest.mark.parametrize("path", ACTIONS)
 def test_no_action_is_done_by_opening_an_address(browser, path):
-    assert browser.get(path, csrf=browser.access.csrf).status_code == 405
+    assert browser.get(path, csrf=browser.csrf).status_code == 405
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS"])

@@ -72,7 +72,7 @@ def test_an_uploaded_list_is_read(online, world):
     ris = f"TY  - JOUR\nTI  - Moss\nAN  - {world.paper('pmc_cloud').pmid}\nDB  - PubMed\nER  - \n"
     plan = online.client.post(
         "/harvests/plan",
-        data={"csrf": online.access.csrf},
+        data={"csrf": online.csrf},
         files={"file": ("../../moss.ris", ris.encode())},
         headers={"origin": ORIGIN},
     )
@@ -136,7 +136,7 @@ def test_without_an_email_address_nothing_is_begun(settings, world):
 def upload(browser, name, body):
     return browser.client.post(
         "/inbox/upload",
-        data={"csrf": browser.access.csrf},
+        data={"csrf": browser.csrf},
         files={"files": (name, body)},
         headers={"origin": ORIGIN},
     )
@@ -180,7 +180,7 @@ def test_the_references_of_a_dropped_document_are_planned(online, world):
     text = f"# A paper\n\nMoss grows [1].\n\n# {words}"
     plan = online.client.post(
         "/harvests/plan",
-        data={"csrf": online.access.csrf},
+        data={"csrf": online.csrf},
         files={"file": ("draft.md", text.encode())},
         headers={"origin": ORIGIN},
     )
@@ -191,7 +191,7 @@ def test_the_references_of_a_dropped_document_are_planned(online, world):
 def test_a_document_without_references_is_explained(online, world):
     page = online.client.post(
         "/harvests/plan",
-        data={"csrf": online.access.csrf},
+        data={"csrf": online.csrf},
         files={"file": ("draft.docx", b"PK nothing")},
         headers={"origin": ORIGIN},
     )

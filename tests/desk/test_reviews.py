@@ -189,7 +189,7 @@ def test_decisions_of_a_program_are_read(browser, review):
     table = b"pmid,decision,stage\n1,include,title_abstract\n"
     answer = browser.client.post(
         "/review/import",
-        data={"csrf": browser.access.csrf, "name": "moss"},
+        data={"csrf": browser.csrf, "name": "moss"},
         files={"file": ("../mine.csv", table)},
         headers={"origin": ORIGIN},
     )
@@ -217,7 +217,7 @@ def test_a_hostile_record_is_shown_as_text(browser, review):
 def upload_list(browser, name, data, kind="database"):
     return browser.client.post(
         "/review/list",
-        data={"csrf": browser.access.csrf, "name": "moss", "kind": kind, "title": "Embase <b>"},
+        data={"csrf": browser.csrf, "name": "moss", "kind": kind, "title": "Embase <b>"},
         files={"file": (name, data)},
         headers={"origin": ORIGIN},
     )

@@ -52,6 +52,7 @@ def test_papers_become_a_list_of_a_review(browser, two, shelf_library):
     assert listed.path.read_text("utf-8").count("TY  - ") == 2
     browser.post("/selection/review", **form)
     assert len({one.path for one in review.protocol().lists}) == 2
+    assert [one.name for one in review.protocol().lists] == ["The shelf", "The shelf (2)"]
     assert browser.post("/selection/review", **{**form, "kind": "magic"}).status_code == 400
     assert len(list(review.folder.glob("from-the-shelf*"))) == 2
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..command_line import command_line
 from ..plugins import import_part
 from .commands import Commands, command
 from .opening import open_on_desktop
@@ -16,6 +18,8 @@ from .output import print_answer, print_note
 
 if TYPE_CHECKING:
     from ..library import Library
+
+_REMOTE_PORT = 3011
 
 
 def add(commands: Commands) -> None:
@@ -26,7 +30,14 @@ def add(commands: Commands) -> None:
         type=parse_natural,
         default=0,
         metavar="N",
-        help="the port to listen on (any free port)",
+        help="the port to listen on (any free port; with --remote 3011)",
+    )
+    desk.add_argument(
+        "--remote",
+        default="",
+        metavar="ADDRESS",
+        help="serve other computers, at this https address of a proxy; browsers sign in with "
+        "tokens of `setup token`",
     )
     desk.add_argument(
         "--no-open", action="store_true", help="print the address; do not open the browser"
@@ -35,16 +46,31 @@ def add(commands: Commands) -> None:
 
 def _run_desk(args: argparse.Namespace, library: Library) -> int:
     serve_desk = import_part(".desk.server:serve_desk")
+    if args.remote:
+        # The HTTP authentication of the MCP server: its key, its tokens, its refusals.
+        gate = import_part(".mcp.auth:build_token_gate")(library.settings, args.remote)
+        port, announce = args.port or _REMOTE_PORT, partial(_announce, args)
+        serve_desk(library, port, announce, args.remote, gate.verify_token)
+        return 0
     with tempfile.TemporaryDirectory(prefix="papershelf-desk-") as folder:
 
         def print_address(address: str) -> None:
-            print_answer({"address": address} if args.json else address, args.json, to_paste=True)
-            print_note("The desk runs until you press Ctrl-C. Keep the address to yourself.")
+            _announce(args, address)
             if not args.no_open:
                 open_on_desktop(str(_write_start_page(Path(folder), address)))
 
         serve_desk(library, args.port, print_address)
     return 0
+
+
+def _announce(args: argparse.Namespace, address: str) -> None:
+    """Print the address of the desk, and who may open it."""
+    print_answer({"address": address} if args.json else address, args.json, to_paste=True)
+    if args.remote:
+        print_note(f"To let somebody in: {command_line('setup token NAME')}")
+        print_note("The desk runs until you press Ctrl-C.")
+    else:
+        print_note("The desk runs until you press Ctrl-C. Keep the address to yourself.")
 
 
 def _write_start_page(folder: Path, address: str) -> Path:

@@ -20,7 +20,7 @@ from . import (
     shelf_pages,
     task_pages,
 )
-from .access import Access, Gate
+from .access import SIGN_IN, SIGN_OUT, Access, Gate
 from .desk import (
     FOLDER,
     Action,
@@ -29,7 +29,9 @@ from .desk import (
     serve_action,
     serve_events,
     serve_page,
+    serve_sign_in,
     show_http_error,
+    sign_out,
 )
 
 if TYPE_CHECKING:
@@ -90,15 +92,20 @@ ACTIONS: dict[str, Action] = {
 
 
 def build_application(library: Library, access: Access) -> Starlette:
-    """Return the ASGI application of a desk."""
+    """Return the ASGI application of a desk; a remote desk does not show the settings."""
     desk = Desk(library, access)
+    pages, actions = dict(PAGES), dict(ACTIONS)
+    if access.is_remote:
+        del pages["/setup"], actions["/setup/save"]
+        actions[SIGN_OUT] = sign_out
     application = Starlette(
         routes=[
-            *(Route(path, serve_page(desk, page)) for path, page in PAGES.items()),
+            *(Route(path, serve_page(desk, page)) for path, page in pages.items()),
             *(
                 Route(path, serve_action(desk, action), methods=["POST"])
-                for path, action in ACTIONS.items()
+                for path, action in actions.items()
             ),
+            Route(SIGN_IN, serve_sign_in(access), methods=["POST"]),
             Route("/harvest/events", serve_events(desk, harvest_pages.follow_harvest)),
             Route("/task/events", serve_events(desk, task_pages.follow_task)),
             Mount("/static", StaticFiles(directory=FOLDER / "static")),

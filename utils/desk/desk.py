@@ -26,7 +26,7 @@ from ..command_line import command_line
 from ..errors import BadRequest, NotFound, PaperError
 from ..reports.labels import format_duration, get_missing_reason, get_route_label, pluralize
 from ..reports.page import shorten_to_line
-from .access import CSRF_FIELD, CSRF_HEADER, Access
+from .access import CSRF_FIELD, CSRF_HEADER, Access, current_session, is_csrf_token
 from .plans import PlannedHarvests
 from .tasks import Tasks
 
@@ -42,6 +42,7 @@ log = logging.getLogger(__name__)
 FOLDER = Path(__file__).parent
 Page = Callable[["Desk", "Request"], Response]
 Action = Callable[["Desk", "Request", "FormData"], Response]
+_SETUP = ("/setup", "Setup")
 SECTIONS = (
     ("/", "Shelf"),
     ("/find", "Find"),
@@ -51,7 +52,7 @@ SECTIONS = (
     ("/ask", "Ask"),
     ("/data", "Data"),
     ("/check", "Check"),
-    ("/setup", "Setup"),
+    _SETUP,
 )
 """The sections of the desk: address and name."""
 _FRAGMENT_WORDS = 6
@@ -110,20 +111,22 @@ class Desk:
         # Trusted: `.rendering` escapes every letter of a paper's text.
         made.filters["trusted"] = Markup
         made.globals |= {
-            "csrf": self.access.csrf,
             "link": build_link,
             "file_name": to_name,
-            "sections": SECTIONS,
+            "sections": [one for one in SECTIONS if not (self.access.is_remote and one == _SETUP)],
+            "is_remote": self.access.is_remote,
         }
         return made
 
     def render(self, template: str, http_status: int = 200, **values: Any) -> Response:
         """Return a page made from a template."""
+        values["csrf"] = current_session.get().csrf
         return HTMLResponse(self.templates.get_template(template).render(**values), http_status)
 
     def render_part(self, template: str, block: str, **values: Any) -> str:
         """Return one block of a template, for a page that replaces only this part."""
         found = self.templates.get_template(template)
+        values["csrf"] = current_session.get().csrf
         return "".join(found.blocks[block](found.new_context(values)))
 
     def render_error(self, error: PaperError, status: int = 0) -> Response:
@@ -204,7 +207,7 @@ def serve_action(desk: Desk, action: Action) -> Callable[[Request], Any]:
         )
         async with sent as form:
             given = request.headers.get(CSRF_HEADER) or form.get(CSRF_FIELD)
-            if not desk.access.is_csrf_token(given):
+            if not is_csrf_token(given):
                 raise HTTPException(403, "The form is out of date.")
             return await run_in_threadpool(_answer, desk, partial(action, desk, request, form))
 
@@ -222,6 +225,21 @@ def _answer(desk: Desk, make: Callable[[], Response]) -> Response:
     except Exception:
         log.exception("A page of the desk failed")
         return desk.render("error.html", 500, message=_FAULT, hints=())
+
+
+def serve_sign_in(access: Access) -> Callable[[Request], Any]:
+    """Return the endpoint of the sign-in form of a remote desk."""
+
+    async def answer_request(request: Request) -> Response:
+        async with request.form(max_files=0, max_fields=5) as form:
+            return await access.sign_in(read_text(form, "token"))
+
+    return answer_request
+
+
+def sign_out(desk: Desk, _: Request, __: FormData) -> Response:
+    """End the session of a browser."""
+    return desk.access.sign_out(current_session.get())
 
 
 def serve_events(

@@ -174,7 +174,7 @@ def _get_signing_secret(settings: Settings) -> str:
     """Return the key that signs tokens; raise if it is missing or weak."""
     secret = settings.key("mcp_auth_secret_key")
     if not secret:
-        msg = "MCP over HTTP needs a key to check tokens with, and none is set."
+        msg = "Access over HTTP needs a key to check tokens with, and none is set."
         hint = (
             "Set MCP_AUTH_SECRET_KEY to 32 random bytes or more (openssl rand -base64 48), or "
             "MCP_AUTH_JWKS_URI, MCP_AUTH_ISSUER and MCP_AUTH_AUDIENCE to your identity provider's."
