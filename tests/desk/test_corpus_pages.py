@@ -15,7 +15,7 @@ from utils import Library
 def upload(browser, name, body, **form):
     return browser.client.post(
         "/check/manuscript",
-        data={"csrf": browser.access.csrf, **form},
+        data={"csrf": browser.csrf, **form},
         files={"file": (name, body)},
         headers={"origin": ORIGIN},
     )
@@ -167,6 +167,34 @@ def test_the_shelf_is_searched_in_its_full_texts(plain):
     assert "1–1 of 1 paper" in page.text
     assert "Moss and light" not in plain.get("/", text="moss", within="texts", min_date="2090").text
     assert "Moss and light" not in plain.get("/", text="how does moss grow").text
+
+
+def test_filters_narrow_a_search_in_full_texts_before_the_best_are_taken(plain):
+    """The papers that fit have the worst of two thousand passages about moss."""
+    for number in range(240):
+        fits = number in (7, 190)
+        record = replace(
+            paper(doi=f"10.1000/moss.{number}"),
+            title=f"Plants {number}",
+            published="1990" if fits else "2020",
+            publication_types=("Retracted Publication",) if number == 190 else (),
+        )
+        words = "We looked at stones and rain. " * 60
+        about = f"{words}Moss grew.\n" if fits else "Moss grew where moss grew. " * 40
+        text = "".join(f"\n\n## Part {part}\n\n{about}" for part in range(1 if fits else 6))
+        plain.library.shelf.save_full_text(
+            record, document(text), fetched(media="html"), source="PMC", attempts=()
+        )
+    plain.post("/ask/index")
+    plain.desk.tasks.get("index").thread.join(120)
+    assert "Plants 7<" not in plain.get("/", text="moss grew", within="texts").text
+    page = plain.get("/", text="moss grew", within="texts", max_date="2000").text
+    assert "1–1 of 1 paper" in page
+    assert "Plants 7<" in page
+    options = {"text": "moss grew", "within": "texts", "retracted": "1"}
+    assert "Plants 190<" in plain.get("/", **options).text
+    page = plain.get("/", text="moss grew", within="texts", author="Nobody At All")
+    assert "No paper fits." in page.text
 
 
 def test_setup_shows_what_to_paste_into_an_assistant(browser):

@@ -67,6 +67,7 @@ _JUST_BEHIND_FACTOR = 0.999  # factor that puts a passage just behind another
 MAX_PER_PAPER = 3
 MAX_TOP_K = 100
 _MAX_QUERY_CHARS = 4000
+_MAX_DEPTH = 20_000  # passages to look through for papers that a filter of the shelf keeps
 # Extra candidates, because some are out of date, and one paper may fill the first places.
 _CANDIDATES, _LEAST_CANDIDATES = 3, 50
 _MAX_RERANKED = 50  # each passage takes some 20 ms of CPU time
@@ -176,9 +177,12 @@ def find_passages(
         else []
     )
     questions += [other.question for other in others]
-    hits = merge_hits(
-        [corpus.finder.search(one, vector, limit, filters) for one in questions], limit
-    )
+
+    def search_to_depth(depth: int) -> Sequence[PassageHit]:
+        found = [corpus.finder.search(one, vector, depth, filters) for one in questions]
+        return merge_hits(found, depth)
+
+    hits = _find_kept_hits(search_to_depth, limit, filters)
     scored = list(_read_hit_passages(hits, corpus, filters))
     scored, reranked = _rerank_passages(text, scored, corpus.reranker)
     if quality_bias:
@@ -186,7 +190,9 @@ def find_passages(
     best = limit_passages_per_paper(scored, top_k)
     warnings = [f"Found by words alone: {trouble}"] if trouble else []
     warnings += reranked
-    emptied = [] if best else list(explain_empty_result(text, vector, filters, corpus))
+    emptied = (
+        [] if best or filters.keep else list(explain_empty_result(text, vector, filters, corpus))
+    )
     warnings += _iterate_outdated_warnings(contents, corpus.get_recent_counts())
     unsure = (
         _collect_answer_doubts([text, *questions[1:]], best, contents, corpus.empty_search_advice)
@@ -199,6 +205,22 @@ def find_passages(
     warnings = [*filter(None, [unsure]), *emptied, *warnings]
     versions = tuple(_add_text_version(one, corpus) for one in best)
     return PassageAnswer(versions, tuple(warnings), tuple(others))
+
+
+def _find_kept_hits(
+    search_to_depth: Callable[[int], Sequence[PassageHit]], limit: int, filters: Filters
+) -> Sequence[PassageHit]:
+    """Return the best hits; with a filter ``keep``, search deeper until *limit* hits pass it."""
+    depth = limit
+    while True:
+        hits = search_to_depth(depth)
+        if filters.keep is None:
+            return hits
+        papers = filters.keep({hit.paper for hit in hits})
+        kept = [hit for hit in hits if hit.paper in papers]
+        if len(kept) >= limit or len(hits) < depth or depth >= _MAX_DEPTH:
+            return kept[:limit]
+        depth *= 4
 
 
 def _collect_answer_doubts(

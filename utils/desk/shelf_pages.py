@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -11,6 +11,7 @@ from starlette.responses import Response
 from ..errors import PaperError
 from ..model.identifiers import Ids
 from ..model.paper import Kind, StoredPaper, Verdict, Version
+from ..model.passage import Filters
 from ..model.versions import VERSION_NAMES
 from ..shelf.listing import SORT_ORDERS
 from .desk import Desk, build_link, read_number, to_name
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 PAGE_SIZE = 50
+_MAX_PASSAGES = 100
 _TEXT_FILTERS = (
     *("text", "author", "journal", "min_date", "max_date", "kind", "version", "license"),
     "tag",
@@ -137,20 +139,38 @@ def _list_papers(desk: Desk, filters: Mapping[str, str], start: int) -> Listing:
 
 def _search_texts(desk: Desk, filters: Mapping[str, str]) -> Listing:
     """Return the papers with the best passages about the words, the best first."""
-    answer = desk.library.corpus.find(filters["text"], top_k=PAGE_SIZE)
+    from ..library.finding import collect_names
+
+    job = filters.get("job", "")
+    members = collect_names(desk.library, job) if job else None
+    options = _to_options({**filters, "text": ""})
+
+    def list_fitting(papers: Iterable[str]) -> list[StoredPaper]:
+        named = [ids for one in papers if (ids := Ids.maybe(one))]
+        names = frozenset(name for ids in named for name in ids.names())
+        among = names if members is None else names & members
+        return desk.library.shelf.list_papers(among=among, max_results=3 * len(named), **options)[1]
+
+    def keep_fitting(papers: set[str]) -> set[str]:
+        fitting = {name for one in list_fitting(papers) for name in one.paper.ids.names()}
+        return {one for one in papers if (ids := Ids.maybe(one)) and fitting & {*ids.names()}}
+
+    narrow = any(options.values()) or members is not None
+    chosen = Filters(
+        retracted=bool(filters.get("retracted")), keep=keep_fitting if narrow else None
+    )
+    answer = desk.library.corpus.find(filters["text"], top_k=_MAX_PASSAGES, filters=chosen)
     passages: dict[str, str] = {}
     for one in answer.hits:
         if one.passage.file:
             passages.setdefault(one.passage.file, one.passage.text)
-    names = [Ids.maybe(one.passage.paper) for one in answer.hits]
-    _, found = desk.library.shelf.list_papers(
-        among=frozenset(name for ids in names if ids for name in ids.names()),
-        max_results=PAGE_SIZE,
-        **_to_options({**filters, "text": ""}),
-    )
     order = list(passages)
     papers = sorted(
-        (one for one in found if to_name(one) in passages),
+        (
+            one
+            for one in list_fitting({one.passage.paper for one in answer.hits})
+            if to_name(one) in passages
+        ),
         key=lambda one: order.index(to_name(one)),
     )
     texts = {one.path: passages[to_name(one)] for one in papers}

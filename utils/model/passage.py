@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -66,7 +67,9 @@ class Filters:
 
     ``journal`` is the name that the user gave, ``journals`` the names of this journal in passages;
     if ``journals`` is empty, ``journal`` itself is compared. ``mesh`` (headings without
-    qualifiers, any of them) works for passages of a mirror only.
+    qualifiers, any of them) works for passages of a mirror only. ``keep`` returns those of some
+    papers that may be in the answer, as a filter of the shelf does; a corpus is then searched
+    deeper, until enough passages are of such papers.
     """
 
     year_from: int | None = None
@@ -77,6 +80,7 @@ class Filters:
     retracted: bool = False
     journals: tuple[str, ...] = ()
     mesh: tuple[str, ...] = ()
+    keep: Callable[[set[str]], Container[str]] | None = None
 
     @property
     def journal_names(self) -> tuple[str, ...]:
