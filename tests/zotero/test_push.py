@@ -110,6 +110,67 @@ def test_the_readers_tags_and_note_are_added_once(beside, zotero, filed):
     assert push(beside, filed[:1]).steps == []
 
 
+def find_notes(zotero, key):
+    """The pushed notes of an item: of the reader, and of facts."""
+    notes = zotero.local.find_live(itemType="note", parentItem=key)
+    notes = [one for one in notes if one["note"] != "<p>mine</p>"]
+    facts = [one for one in notes if "Mark: " in one["note"] or "edited facts" in one["note"]]
+    return [one for one in notes if one not in facts], facts
+
+
+@pytest.mark.parametrize("text", ["<p>see Fig. 3, I think</p>", "", '<div data-x="9">see</div>'])
+def test_a_note_that_a_person_edited_in_zotero_stays_and_gets_no_second_one(
+    beside, zotero, filed, text
+):
+    beside.upkeep.annotate(MOSS.ids, note="see Fig. 2")
+    key = push(beside, filed[:1]).papers[0].key
+    [mine], [facts] = find_notes(zotero, key)
+    zotero.local.save("items", {**mine, "note": text})
+    zotero.local.save("items", {**facts, "note": "<p>edited facts</p>"})
+    assert push(beside, filed[:1]).steps == []
+    beside.upkeep.annotate(MOSS.ids, note="see Fig. 4")
+    assert push(beside, filed[:1]).steps == []
+    [mine], [facts] = find_notes(zotero, key)
+    assert (mine["note"], facts["note"]) == (text, "<p>edited facts</p>")
+
+
+def test_a_new_text_of_the_readers_note_replaces_the_one_that_nobody_edited(beside, zotero, filed):
+    beside.upkeep.annotate(MOSS.ids, note="see Fig. 2")
+    key = push(beside, filed[:1]).papers[0].key
+    beside.upkeep.annotate(MOSS.ids, note="see Fig. 4")
+    assert push(beside, filed[:1]).papers[0].added == ("new text of the note",)
+    [mine], [_] = find_notes(zotero, key)
+    assert mine["note"] == "<p>see Fig. 4</p>"
+    assert push(beside, filed[:1]).steps == []
+    undo(beside)
+    assert find_notes(zotero, key)[0][0]["note"] == "<p>see Fig. 2</p>"
+    before = count_live(zotero.local)
+    assert not undo(beside).problems
+    assert find_notes(zotero, key) == ([], [])
+    assert count_live(zotero.local) != before
+
+
+def test_facts_that_changed_replace_the_note_that_nobody_edited(beside, zotero, filed):
+    rows = [replace(filed[1], reason="not_found")]
+    key = push(beside, filed[1:2]).papers[0].key
+    push(beside, rows)
+    _, [facts] = find_notes(zotero, key)
+    assert "Mark: " in facts["note"]
+    assert push(beside, rows).steps == []
+    assert push(beside, filed[1:2]).papers[0].added == ("new text of the note",)
+
+
+def test_a_new_text_that_was_edited_meanwhile_is_not_taken_back(beside, zotero, filed):
+    beside.upkeep.annotate(MOSS.ids, note="see Fig. 2")
+    key = push(beside, filed[:1]).papers[0].key
+    beside.upkeep.annotate(MOSS.ids, note="see Fig. 4")
+    push(beside, filed[:1])
+    [mine], _ = find_notes(zotero, key)
+    zotero.local.save("items", {**mine, "note": "<p>mine now</p>"})
+    undo(beside)
+    assert find_notes(zotero, key)[0][0]["note"] == "<p>mine now</p>"
+
+
 def test_new_items_have_tags_and_a_note_that_is_only_text(beside, zotero, filed):
     done = push(beside, filed)
     oak = zotero.local.items[done.papers[1].key]

@@ -24,6 +24,8 @@ from ..system.plain_text import one_line
 Item = Mapping[str, Any]
 """The ``data`` object of an item, or of a collection."""
 
+NOTE_HEADING = "<h1>Papershelf</h1>"
+"""The beginning of a note with facts; the reader's own notes have none."""
 CHILD_TYPES = frozenset({"attachment", "note", "annotation"})
 """Types of items that are not papers."""
 _FIELD_MAX_CHARS = 2_000
@@ -198,4 +200,4 @@ def build_note_html(facts: Mapping[str, str]) -> str:
     '<h1>Papershelf</h1><p>Text: full &amp; &lt;b&gt;whole&lt;/b&gt;</p>'
     """
     lines = (f"<p>{escape(name)}: {escape(one_line(text))}</p>" for name, text in facts.items())
-    return "<h1>Papershelf</h1>" + "".join(lines)
+    return NOTE_HEADING + "".join(lines)

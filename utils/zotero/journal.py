@@ -48,7 +48,8 @@ class PushStep:
     key : str
         The object's key in Zotero.
     payload : mapping
-        The data to send; for a change, the added ``tags`` and ``collections``.
+        The data to send; for a change, the added ``tags`` and ``collections``, or the new text of
+        a ``note`` with the text ``before``.
     identity : str
         For an item: the paper's identifiers or title, to find the item again.
     file : str

@@ -7,8 +7,10 @@
    collections. An object whose version differs from the journal's was changed by a person, and
    stays; so does an item or collection that contains objects of theirs.
 
-Nothing is overwritten: existing items only get additional tags and collections. Each update states
-the version that was read, so that Zotero refuses it if the item changed in between.
+Nothing that a person wrote is overwritten: existing items only get additional tags and collections.
+A note of an earlier push is replaced if it has the version that the journal remembers; if not, a
+person edited the note, and it stays. Each update states the version that was read, so that Zotero
+refuses it if the item changed in between.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ from ..shelf.pdf_files import get_pdf_path
 from ..system.plain_text import one_line
 from .client import ZoteroApi
 from .items import (
+    NOTE_HEADING,
     Item,
     build_note_html,
     build_readers_note_html,
@@ -197,11 +200,12 @@ def _plan_paper(
         payload = {"key": key, "version": 0, **item}
         push.steps.append(PushStep("item", key, payload, _build_paper_identity(paper)))
     there = library.children.get(key, ())
-    for kind, payload, file in _iterate_missing_children(push, reference, attach, there):
+    added += _plan_notes(push, library, reference, key, there)
+    for kind, payload, file in _iterate_missing_files(push, reference, attach, there):
         child = _make_object_key()
         sent = {"key": child, "version": 0, "parentItem": key, **payload}
         push.steps.append(PushStep(kind, child, sent, file=file))
-        added.append(str(payload.get("title", "note")))
+        added.append(str(payload["title"]))
     return PushedPaper(paper, "there" if place else "new", key, tuple(added))
 
 
@@ -218,19 +222,41 @@ def _plan_tags_and_collection(
     return [f"tag {tag}" for tag in tags] + ["collection"] * len(missing)
 
 
-def _iterate_missing_children(
-    push: Push, reference: Reference, attach: Attach, there: Sequence[Item]
-) -> Iterator[tuple[Any, dict[str, Any], str]]:
-    """Yield the note and attachments that an item lacks: kind, data, and the file to store."""
+def _plan_notes(
+    push: Push, library: _LibraryContents, reference: Reference, key: str, there: Sequence[Item]
+) -> Iterator[str]:
+    """Plan the notes that an item lacks, and new texts of unedited ones; yield what is added."""
     facts = _collect_note_facts(reference)
     mark = hashlib.sha256("\n".join(facts.values()).encode()).hexdigest()[:16]
-    if not any(mark in str(child.get("note", "")) for child in there):
-        yield "note", {"itemType": "note", "note": build_note_html({**facts, "Mark": mark})}, ""
-    own = build_readers_note_html(reference.paper.note)
-    if own and not any(
-        strip_markup(str(child.get("note", ""))) == strip_markup(own) for child in there
-    ):
-        yield "note", {"itemType": "note", "note": own}, ""
+    wanted = [build_note_html({**facts, "Mark": mark})]
+    wanted += filter(None, [build_readers_note_html(reference.paper.note)])
+    pushed = {step.key: step for step in library.steps if step.kind == "note"}
+    for html in wanted:
+        same = mark if html.startswith(NOTE_HEADING) else strip_markup(html)
+        if any(same in strip_markup(str(child.get("note", ""))) for child in there):
+            continue
+        ours = [
+            child
+            for child in there
+            if (step := pushed.get(str(child["key"])))
+            and step.payload["note"].startswith(NOTE_HEADING) == html.startswith(NOTE_HEADING)
+        ]
+        if not ours:
+            child = _make_object_key()
+            sent = {"key": child, "version": 0, "parentItem": key, "itemType": "note", "note": html}
+            push.steps.append(PushStep("note", child, sent))
+            yield "note"
+        elif all(pushed[one["key"]].version == one["version"] for one in ours):
+            texts = {"note": html, "before": ours[-1]["note"]}
+            version = int(ours[-1]["version"])
+            push.steps.append(PushStep("change", str(ours[-1]["key"]), texts, version=version))
+            yield "new text of the note"
+
+
+def _iterate_missing_files(
+    push: Push, reference: Reference, attach: Attach, there: Sequence[Item]
+) -> Iterator[tuple[Any, dict[str, Any], str]]:
+    """Yield the attachments that an item lacks: kind, data, and the file to store."""
     if attach == "none" or reference.stored is None:
         return
     has_pdf = any(child.get("contentType") == "application/pdf" for child in there)
@@ -311,7 +337,9 @@ def resolve_unanswered_steps(journal: PushJournal, library: str, api: ZoteroApi)
 
 
 def _is_step_carried_out(step: PushStep, item: Item) -> bool:
-    """Return whether an object has the tags and collections that a step adds."""
+    """Return whether an object has the tags and collections, or the text, that a step writes."""
+    if "before" in step.payload:
+        return bool(item.get("note") == step.payload["note"])
     tags = {str(tag.get("tag")) for tag in item.get("tags") or ()}
     homes = set(item.get("collections") or ())
     lists = (step.payload["tags"], step.payload["collections"]) if step.kind == "change" else ()
@@ -367,7 +395,9 @@ def _write_steps(
 
 
 def _build_item_update(step: PushStep, item: Item) -> dict[str, Any]:
-    """Return an update that adds tags and collections to an item and keeps the existing ones."""
+    """Return an update that adds tags and collections to an item, or replaces a note's text."""
+    if "before" in step.payload:
+        return {"key": step.key, "version": step.version, "note": step.payload["note"]}
     tags = [*(item.get("tags") or ()), *({"tag": tag} for tag in step.payload["tags"])]
     homes = [*(item.get("collections") or ()), *step.payload["collections"]]
     return {"key": step.key, "version": step.version, "tags": tags, "collections": homes}
@@ -376,13 +406,13 @@ def _build_item_update(step: PushStep, item: Item) -> dict[str, Any]:
 def _record_new_versions(
     done: Sequence[PushStep], items: Mapping[str, Item], journal: PushJournal, library: str
 ) -> None:
-    """Record the new version of items that a push created and only this program changed."""
+    """Record the new version of what a push created and only this program changed."""
     changed = {step.key: step.version for step in done if step.kind == "change"}
     journal.update_steps(
         [
             replace(step, version=changed[step.key])
             for step in (journal.list_steps(library) if changed else ())
-            if step.kind == "item"
+            if step.kind in ("item", "note")
             and step.key in changed
             and step.version == items[step.key]["version"]
         ]
@@ -414,7 +444,8 @@ def undo_push(journal: PushJournal, library: str, api: ZoteroApi, *, dry_run: bo
     created = [step for step in push.steps if step.kind != "change"]
     unchanged = {s.key for s in created if s.key in live and live[s.key]["version"] == s.version}
     changes = [step for step in push.steps if step.kind == "change" and step.key in live]
-    leaving = {(change.key, home) for change in changes for home in change.payload["collections"]}
+    leaving = {(one.key, home) for one in changes for home in one.payload.get("collections", ())}
+    changes = [one for one in changes if _can_be_undone(one, live[one.key])]
     _exclude_objects_in_use(unchanged, leaving, live)
     for step in created:
         if step.key in live and step.key not in unchanged:
@@ -431,6 +462,11 @@ def undo_push(journal: PushJournal, library: str, api: ZoteroApi, *, dry_run: bo
     journal.update_steps([replace(step, state="left") for step in left])
     push.written = len(gone)
     return push
+
+
+def _can_be_undone(step: PushStep, item: Item) -> bool:
+    """Return whether a change can be taken back: not the text of a note that a person edited."""
+    return "before" not in step.payload or bool(item["version"] == step.version)
 
 
 def _exclude_objects_in_use(
@@ -454,12 +490,16 @@ def _remove_added_tags_and_collections(
     journal: PushJournal,
     library: str,
 ) -> set[int]:
-    """Remove added tags and collections from existing items; return the numbers of the steps."""
+    """Remove added tags and collections, and restore notes; return the numbers of the steps."""
     undone: set[int] = set()
     for batch in _split_into_batches(changes):
         sent = []
         for step in batch:
             item = live[step.key]
+            if "before" in step.payload:
+                about = {"key": step.key, "version": item["version"]}
+                sent.append({**about, "note": step.payload["before"]})
+                continue
             tags = [t for t in item.get("tags") or () if t.get("tag") not in step.payload["tags"]]
             homes = [
                 key
