@@ -40,9 +40,8 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from urllib.parse import quote
-
-import yaml
 
 from ..system.plain_text import one_line
 from .paper_file import (
@@ -53,6 +52,9 @@ from .paper_file import (
     parse_paper_file,
     strip_ending,
 )
+
+if TYPE_CHECKING:
+    import yaml
 
 PROPERTIES = {
     "Title": "title", "Authors": "authors", "Journal": "journal", "Year": "year", "DOI": "doi",
@@ -74,7 +76,6 @@ _HEADING = "## Cites on this shelf"
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _YEAR = re.compile(r"[1-9]\d{3}", re.A)
 _NOT_IN_LINKS = re.compile(r"[\[\]#^|]")
-_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,8 +217,11 @@ def _read_properties(front: str) -> dict[str, tuple[str | list[str] | None, str]
 
     A value is None where it is neither a word nor a list of words.
     """
+    import yaml  # not at the start of each command: few shelves have notes
+
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
-        node = yaml.compose(front, Loader=_LOADER)
+        node = yaml.compose(front, Loader=loader)
     except (yaml.YAMLError, RecursionError, ValueError):
         return None
     if not isinstance(node, yaml.MappingNode):
@@ -236,6 +240,8 @@ def _read_properties(front: str) -> dict[str, tuple[str | list[str] | None, str]
 
 
 def _read_property_value(node: yaml.Node) -> str | list[str] | None:
+    import yaml
+
     if isinstance(node, yaml.ScalarNode):
         return str(node.value)
     words = node.value if isinstance(node, yaml.SequenceNode) else [node]
