@@ -1,6 +1,7 @@
 """Duplicates that people find: answers about pairs, PRISMA's numbers, tables out and in."""
 
 import csv
+import json
 import os
 import signal
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 from tests.processes import Process
 from utils import Library
+from utils.cli import main
 from utils.errors import BadRequest, UnknownName
 from utils.lists.pasted import ListEntry
 from utils.model.identifiers import Ids
@@ -224,6 +226,28 @@ def test_records_that_are_not_duplicates_stay_two_records(review, keys):
     review.read_decisions(table.encode(), "a.csv")
     assert [*review.ledger.list_decisions()] == [keys[1]]
     assert review.numbers().duplicates == 7
+
+
+def test_pairs_are_listed_and_decided_in_the_shell(review, keys, library, monkeypatch, capsys):
+    monkeypatch.setenv("PAPERS_DIR", str(library.shelf.folder))
+
+    def shell(*words):
+        status = main(["review", *words])
+        return status, *capsys.readouterr()
+
+    status, out, err = shell("status", "moss", "--duplicates")
+    assert (status, all(key in out for key in keys[:3])) == (0, True)
+    assert "review import moss --not-duplicate KEY KEY" in err
+    lines = shell("status", "--duplicates", "--json")[1].splitlines()
+    assert {key for one in map(json.loads, lines) for key in one["keys"]} == set(keys[:3])
+    options = ("--duplicate", keys[1], keys[0], "--not-duplicate", keys[2], keys[0])
+    status, out, _ = shell("import", "moss", *options, "--screener", "ann")
+    assert f"{keys[1]} is removed as the duplicate of {keys[0]}" in out
+    assert [one.screener for one in review.ledger.list_pair_answers()] == ["ann", "ann"]
+    assert shell("status", "moss", "--duplicates")[1] == ""
+    assert "1 removed as duplicates" in shell("status", "moss")[1]
+    for wrong in ((), ("--duplicate", keys[0], "ps-0"), ("--duplicate", keys[0], keys[0])):
+        assert shell("import", "moss", *wrong)[0] == 2
 
 
 _KILLED = """

@@ -92,7 +92,7 @@ def test_a_review_goes_from_new_to_its_figure_in_the_shell(shell: Shell, tmp_pat
     status, out, _ = shell("review", "report", "moss")
     assert {Path(line).name for line in out.splitlines()} == {
         *("review.html", "prisma.svg", "prisma.csv", "prisma-s.md", "records.csv", "decisions.csv"),
-        *("conflicts.csv", "changes.csv", "searches.csv", "unmatched.csv"),
+        *("conflicts.csv", "changes.csv", "searches.csv", "unmatched.csv", "duplicates.csv"),
     }
     status, out, _ = shell("review", "status", "moss")
     assert f"by title and abstract: {FIELD // 2} included, {FIELD // 2} excluded\n" in out
@@ -393,3 +393,29 @@ def test_the_page_shows_where_the_review_stands_and_loads_nothing(library: Libra
 def test_a_review_that_never_searched_has_a_page_too(library: Library) -> None:
     [path, *_] = library.reviews.create("moss").report()
     assert "Not searched yet" in path.read_text(encoding="utf-8")
+
+
+def test_lists_are_added_in_the_shell(
+    shell: Shell, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    review = library.reviews.create("moss")
+    (tmp_path / "embase.ris").write_text("TY  - JOUR\nTI  - Peat\nDO  - 10.1000/peat\nER  - \n")
+    options = ("--list", tmp_path / "embase.ris", "--kind", "register", "--title", "Embase (Ovid)")
+    assert shell("review", "update", "moss", *options)[0] == 0
+    [listed] = review.protocol().lists
+    assert (listed.name, listed.kind, listed.path.parent) == (
+        "Embase (Ovid)",
+        "register",
+        review.folder,
+    )
+    assert [one.asked for one in review.ledger.list_records()] == ["doi:10.1000/peat"]
+    piped = io.TextIOWrapper(
+        io.BytesIO(b'{"pmid": "", "doi": "10.1000/moss", "title": "Moss"}\n'), "utf-8"
+    )
+    monkeypatch.setattr("sys.stdin", piped)
+    assert shell("review", "update", "moss", "--list", "-")[0] == 0
+    assert len(review.ledger.list_records()) == 2
+    before = (review.folder / "protocol.yaml").read_bytes()
+    for wrong in ([tmp_path / "missing.ris"], [tmp_path / "embase.ris", "--kind", "magic"]):
+        assert shell("review", "update", "moss", "--list", *wrong)[0] == 2
+    assert (review.folder / "protocol.yaml").read_bytes() == before

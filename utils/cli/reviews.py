@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from ..review.ranking import Ranking
     from ..review.updating import ReviewUpdate
 
+_KINDS = ("database", "register", "website", "organisation", "citation searching")
 _MAX_ROWS = 40  # of a table on the screen
 _STAGE_LABELS = {
     "title_abstract": "by title and abstract",
@@ -75,7 +77,22 @@ def _add_named(commands: Commands, name: str, verb: Verb) -> CommandParser:
 
 
 def _add_update(commands: Commands) -> None:
-    _add_named(commands, "update", _update_review)
+    update = _add_named(commands, "update", _update_review)
+    update.add_argument(
+        "--list",
+        dest="lists",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="first add this list to the protocol: an export of another database (RIS, CSV …), or "
+        "papers of the shelf (`list --json`); - reads stdin",
+    )
+    update.add_argument(
+        "--kind", default="database", choices=_KINDS, help="how the lists were found (database)"
+    )
+    update.add_argument(
+        "--title", default="", help="the name of the lists' source in the figure: 'Embase (Ovid)'"
+    )
 
 
 def _add_import(commands: Commands) -> None:
@@ -164,6 +181,9 @@ def _create_review(args: argparse.Namespace, library: Library) -> int:
 def _update_review(args: argparse.Namespace, library: Library) -> int:
     review = library.reviews.open(args.name)
     library.settings.require_email("NCBI")
+    for name in args.lists:
+        data, title = _read_file(Path(name)), args.title
+        review.add_list(data, "list.txt" if name == "-" else Path(name).name, args.kind, title)
     again = bool(review.status()["searched_at"])
     print_note(f"Running the searches of {review.folder / 'protocol.yaml'} …")
     done = review.update()
@@ -229,12 +249,7 @@ def _import_decisions(args: argparse.Namespace, library: Library) -> int:
     given = args.stage or args.choice or args.screener
     told = GivenFacts(args.choice or None, args.stage or None, args.screener) if given else None
     for path in args.files:
-        try:
-            with path.open("rb") as file:
-                data = file.read(MAX_LIST_BYTES + 1)
-        except OSError as error:
-            raise build_unreadable_error(path, error) from None
-        done = review.read_decisions(data, path.name, told)
+        done = review.read_decisions(_read_file(path), path.name, told)
         if args.json:
             print_answer({"file": path.name, **asdict(done)}, as_json=True)
             continue
@@ -247,6 +262,17 @@ def _import_decisions(args: argparse.Namespace, library: Library) -> int:
     if not args.json:
         _note_conflicts(review)
     return 0
+
+
+def _read_file(path: Path) -> bytes:
+    """Return the bytes of a file; ``-`` is the standard input."""
+    if str(path) == "-":
+        return sys.stdin.buffer.read(MAX_LIST_BYTES + 1)
+    try:
+        with path.open("rb") as file:
+            return file.read(MAX_LIST_BYTES + 1)
+    except OSError as error:
+        raise build_unreadable_error(path, error) from None
 
 
 def _record_pairs(args: argparse.Namespace, review: Review) -> None:
@@ -361,10 +387,9 @@ def _list_duplicates(reviews: Sequence[Review], *, as_json: bool) -> int:
                 print_answer(f"  {side.key}  {title}  {side.paper.ids}".rstrip())
         print_note(f"{review.name}: {pluralize(len(pairs), 'possible duplicate')}.")
         if pairs:
-            print_note(
-                f"To decide: {command_line(f'review import {review.name}')} --duplicate KEY KEY"
-            )
-            print_note("The first key is removed. To keep both: --not-duplicate KEY KEY")
+            say = command_line(f"review import {review.name}")
+            print_note(f"To remove the first key as the duplicate: {say} --duplicate KEY KEY")
+            print_note(f"To keep both: {say} --not-duplicate KEY KEY")
     return 0
 
 

@@ -194,7 +194,11 @@ def add_list(folder: Path, data: bytes, name: str, kind: str, title: str = "") -
     path = next(folder / one for one in names if not (folder / one).exists())
     before = yaml.safe_load((folder / PROTOCOL_FILE).read_text("utf-8-sig"))
     lists = _get_list_field(before, "lists") if isinstance(before, dict) else []
-    new = {"file": path.name, "name": one_line(title) or path.name, "kind": kind}
+    used = {str(one.get("name")) for one in lists if isinstance(one, dict)}
+    title = one_line(title) or path.name
+    titles = (title, *(f"{title} ({number})" for number in range(2, 1000)))
+    # An update reads each list by its name.
+    new = {"file": path.name, "name": next(one for one in titles if one not in used), "kind": kind}
     write_file(path, data)
     try:
         return write_protocol_fields(folder, {"lists": [*lists, new]})

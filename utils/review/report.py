@@ -141,12 +141,12 @@ def render_review_tables(
         "searches.csv": _format_csv(_SEARCH_COLUMNS, map(_to_search_row, ledger.list_searches())),
         "unmatched.csv": _format_csv(("event", "place", "title", "why"), unmatched),
         "duplicates.csv": _format_csv(
-            _PAIR_COLUMNS, to_pair_rows(every, ledger.list_pair_answers())
+            _PAIR_COLUMNS, _to_pair_rows(every, ledger.list_pair_answers())
         ),
     }
 
 
-def to_pair_rows(
+def _to_pair_rows(
     every: Sequence[ScreeningStatus], answers: Sequence[PairAnswer]
 ) -> Iterator[dict[str, object]]:
     """Yield a row for each pair that may be one paper, then those that people decided."""

@@ -132,7 +132,8 @@ def find_duplicates_by_hand(keys: Collection[str], answers: Iterable[PairAnswer]
     """
     kept: dict[str, str] = {}
 
-    def follow(key: str) -> str:
+    def find_kept(key: str) -> str:
+        """Return the record that stays for a record."""
         while key in kept:
             key = kept[key]
         return key
@@ -140,11 +141,11 @@ def find_duplicates_by_hand(keys: Collection[str], answers: Iterable[PairAnswer]
     for one in answers:
         if one.choice == "duplicate" and {one.key, one.other} <= set(keys):
             before = kept.pop(one.key, "")
-            if (stays := follow(one.other)) != one.key:
+            if (stays := find_kept(one.other)) != one.key:
                 kept[one.key] = stays
             elif before:
                 kept[one.key] = before
-    return {key: follow(key) for key in kept}
+    return {key: find_kept(key) for key in kept}
 
 
 def derive_stage_outcome(decisions: Sequence[Decision], protocol: Protocol) -> Outcome:

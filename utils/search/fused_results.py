@@ -40,7 +40,7 @@ _FILLABLE_FIELDS = (
 _VERSION_FIELDS = ("entered", "revised", "released", "license", "reference_count")
 _TITLE_KEY_CHARS = 24  # of a title's beginning and end
 _PREPRINTS = ("preprint_of", "has_preprint")
-_APART = Judgement("different", "a person told them apart", 1.0)
+_APART = Judgement("different", "a person found them different", 1.0)
 _BLOCK_MAX_RECORDS = 40  # records under one key; more are told apart by year and author first
 
 
