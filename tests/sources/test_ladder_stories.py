@@ -153,3 +153,11 @@ def test_a_source_is_off_until_its_key_is_set(library, world, source, detail):
     [attempt] = [one for one in done.stored.attempts if one.source == source]
     assert (attempt.outcome, attempt.detail) == ("skipped", detail)
     assert source not in {request.service for request in world.requests}
+
+
+def test_osti_and_hal_are_asked_if_a_locator_names_a_copy_that_was_not_fetched(library, world):
+    library.download(world.paper("paywall").pmid)
+    assert not {"osti", "hal"} & {request.service for request in world.requests}
+    library.download(world.paper("hal").doi)
+    searched = [one.service for one in world.requests if one.path in {"/search/", "/records"}]
+    assert searched == ["hal"]

@@ -7,6 +7,7 @@ import pytest
 
 from tests.sources.reader import article_of
 from utils.errors import NotAvailable, NotConfigured
+from utils.sources.publisher import list_location_copies
 from utils.sources.unpaywall import fetch_open_copies
 
 PAPER = article_of("10.1000/a")
@@ -61,3 +62,17 @@ def test_it_needs_an_address(client, mocked):
     with pytest.raises(NotConfigured):
         list(fetch_open_copies(PAPER, client(pubmed_email="")))
     assert not mocked.calls
+
+
+@pytest.mark.parametrize(
+    ("link", "record_id", "urls"),
+    [
+        ("https://doi.org/10.1000/a", "oai:HAL:hal-01v1", ["https://hal.science/hal-01v1"]),
+        ("https://doi.org/10.1000/a", "pmh:oai:osti.gov:12", ["https://www.osti.gov/biblio/12"]),
+        ("https://hal.inria.fr/hal-01", "oai:HAL:hal-01v1", []),
+        ("https://doi.org/10.1000/a", "oai:example.org:12", []),
+    ],
+)
+def test_a_location_that_only_names_the_doi_may_tell_the_archive(link, record_id, urls):
+    copies = list_location_copies({"url": link}, ("url",), record_id)
+    assert [copy.url for copy in copies] == [link, *urls]

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tests.world.pdf import pdf_of
+from tests.world.unpaywall import ARCHIVES, archive_links
+from utils.demo import pages
 from utils.demo.papers import SIGNALS, TISSUE, paper
 from utils.demo.prose import abstract
 from utils.demo.records import Journal, Record, strip_markup
@@ -42,15 +44,20 @@ class KeptRecord(Record):
 
     @property
     def expected(self) -> str:
-        has_text = self.kept_at != "datacite" and not self.listed_only
+        is_named = self.kept_at not in ARCHIVES or self.scholar or self.unpaywall != "closed"
+        has_text = self.kept_at != "datacite" and not self.listed_only and is_named
         return "full_text" if has_text else super().expected
+
+
+_NAMED = {archive: f"{archive}_page" for archive in ARCHIVES}  # as a locator names it
 
 
 def keep(record: Record, kept_at: str, **more: Any) -> KeptRecord:
     """The paper, with an archive that has it."""
     given = {name: getattr(record, name) for name in record.__dataclass_fields__}
     return KeptRecord(
-        **{**given, "page": "captcha", "unpaywall": "closed", **more}, kept_at=kept_at
+        **{**given, "page": "captcha", "unpaywall": _NAMED.get(kept_at, "closed"), **more},
+        kept_at=kept_at,
     )
 
 
@@ -68,6 +75,12 @@ PAPERS = [
     keep(paper(85, "datacite", "A thesis on tides and reef sleep", THESES, topic="coral", pmid="",
         doi="10.5281/zenodo.7654321", unpaywall="unknown"), "datacite", unpaywall="unknown"),
 ]  # fmt: skip
+
+
+# How locators name papers of a field at OSTI and HAL: Unpaywall and OpenAlex name the file, or only
+# the page (``url_for_pdf`` may be null: upstream-apis.md 6.1); Semantic Scholar names the file; or
+# nobody names the paper. No published figure says how often, so the shares are a choice.
+_LOCATORS = ("pdf", "page", "page", "scholar", "")
 
 
 def _find(doi: str, kept_at: str, world: World) -> KeptRecord | None:
@@ -112,12 +125,14 @@ def biorxiv(call: Call, world: World) -> Reply:
 def osti(call: Call, world: World) -> Reply:
     """``/records?doi=``: a list, of the manuscript's record; empty for an unknown DOI."""
     record = _find(call.params.get("doi", ""), "osti", world)
+    if match := re.fullmatch("/(biblio|servlets/purl)/(10[.].+)", call.path):
+        return _file_or_page(call, match[2], "osti", world, is_file=match[1] != "biblio")
     if call.path != "/records" or record is None:
         return as_json([])
-    item = f"{world.url('repository')}/item/{quote(record.doi, safe='')}"
-    links = [{"rel": "citation", "href": item}]
+    file, page = archive_links("osti", record.doi, world)
+    links = [{"rel": "citation", "href": page}]
     if not record.listed_only:
-        links.append({"rel": "fulltext", "href": f"{item}/download"})
+        links.append({"rel": "fulltext", "href": file})
     return as_json([{
         "osti_id": "3021156", "title": record.plain_title, "doi": f"https://doi.org/{record.doi}",
         "product_type": "Journal Article", "article_type": "Accepted Manuscript",
@@ -128,18 +143,29 @@ def osti(call: Call, world: World) -> Reply:
 
 def hal(call: Call, world: World) -> Reply:
     """``/search/?q=doiId_s:"…"``; an error of Solr for anything else."""
+    if match := re.fullmatch("/hal-(10[.].+?)(/document|/file/main.pdf)?", call.path):
+        return _file_or_page(call, match[1], "hal", world, is_file=bool(match[2]))
     match = re.fullmatch(r'doiId_s:"(10\.[^"]+)"', call.params.get("q", ""))
     if call.path != "/search/" or not match:
         return as_json({"error": {"msg": "undefined field", "code": 400}}, 400)
     record = _find(match[1], "hal", world)
     docs = []
     if record:
-        item = f"{world.url('repository')}/item/{quote(record.doi, safe='')}"
+        item = archive_links("hal", record.doi, world)[1]
         docs.append({
             "halId_s": "hal-04321765", "doiId_s": record.doi, "docType_s": "ART",
             "fileMain_s": item, "files_s": [f"{item}/file/main.pdf"],
         })  # fmt: skip
     return as_json({"response": {"numFound": len(docs), "start": 0, "docs": docs}})
+
+
+def _file_or_page(call: Call, doi: str, kept_at: str, world: World, *, is_file: bool) -> Reply:
+    record = _find(doi, kept_at, world)
+    if record is None or (is_file and record.listed_only):
+        return text("<html><h1>404 Not Found</h1></html>", HTML, 404)
+    if is_file:
+        return Reply(200, pdf_of(record), PDF)
+    return text(pages.abstract_page(record, call.host, "meadow", pdf=False), HTML)
 
 
 def datacite(call: Call, world: World) -> Reply:
@@ -178,7 +204,12 @@ def of_field(papers: list[Record], kept_at: str) -> list[KeptRecord]:
         plain = replace(
             record, pmcid="", cloud=(), efetch="", europepmc=False, notices=(), types=()
         )
-        made.append(keep(plain, kept_at, doi=doi, volume=volume, journal=journal, pmid=""))
+        more = {"doi": doi, "volume": volume, "journal": journal, "pmid": ""}
+        if kept_at in ARCHIVES:
+            named = _LOCATORS[at % len(_LOCATORS)]
+            more |= {"scholar": kept_at} if named == "scholar" else {}
+            more["unpaywall"] = f"{kept_at}_{named}" if named in {"pdf", "page"} else "closed"
+        made.append(keep(plain, kept_at, **more))
     return made
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tests.world.kinship import cited, citing
+from tests.world.unpaywall import archive_links
 from utils.demo.pages import get_pdf_path
 from utils.demo.prose import abstract
 from utils.demo.records import Record, strip_markup
@@ -260,6 +261,8 @@ def _open_copy(record: Record, world: World) -> str:
     item = f"{world.url('repository')}/item/{quote(record.doi, safe='')}/download"
     known = {
         "copy": item,
+        "hal": archive_links("hal", record.doi, world)[0],
+        "osti": archive_links("osti", record.doi, world)[0],
         "publisher": world.url(record.site) + get_pdf_path(record),
         "doi": f"https://doi.org/{record.doi}",
         "walled": f"https://www.researchgate.net/publication/{_number(record)}",

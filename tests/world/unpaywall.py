@@ -16,6 +16,22 @@ if TYPE_CHECKING:
 _PLEASE = "Please use your own email address in API calls. See http://unpaywall.org/products/api"
 
 
+ARCHIVES = ("osti", "hal")
+_PMH_IDS = {"osti": "oai:osti.gov:3021156", "hal": "oai:HAL:hal-04321765v1"}
+
+
+def archive_links(archive: str, doi: str, world: World) -> tuple[str, str]:
+    """The PDF and the page of a paper at OSTI or HAL; a DOI stands for the archive's number.
+
+    OSTI: ``/servlets/purl/N`` and ``/biblio/N``; HAL: ``/hal-N/document`` and ``/hal-N``
+    (reach-and-bulk.md). The page shows the abstract; scripts of the page lead to the file.
+    """
+    base, name = world.url(archive), quote(doi, safe="")
+    if archive == "osti":
+        return f"{base}/servlets/purl/{name}", f"{base}/biblio/{name}"
+    return f"{base}/hal-{name}/document", f"{base}/hal-{name}"
+
+
 def unpaywall(call: Call, world: World) -> Reply:
     """``/{doi}?email=``."""
     email = call.params.get("email", "")
@@ -68,6 +84,10 @@ def locations(record: Record, world: World, kind: str) -> list[dict[str, Any]]:
         "html": (None, item), "landing": (None, item), "pmc": (f"{pmc}/pdf/main.pdf", pmc),
         "publisher": (None, get_landing_page(record, world)),
     }  # fmt: skip
+    archive, _, named = kind.partition("_")
+    if archive in ARCHIVES:
+        pdf, page = archive_links(archive, record.doi, world)
+        urls[kind] = (pdf if named == "pdf" else None, page)
     if kind not in urls:
         return []
     pdf, page = urls[kind]
@@ -76,7 +96,8 @@ def locations(record: Record, world: World, kind: str) -> list[dict[str, Any]]:
             "url": pdf or page, "url_for_pdf": pdf, "url_for_landing_page": page,
             "evidence": "oa repository (via OAI-PMH doi match)", "license": "cc-by",
             "version": "acceptedVersion", "host_type": "repository", "is_best": True,
-            "oa_date": None, "pmh_id": None, "endpoint_id": None, "repository_institution": None,
+            "oa_date": None, "pmh_id": _PMH_IDS.get(archive), "endpoint_id": None,
+            "repository_institution": None,
             "updated": "2026-01-05T00:00:00",
         }
     ]  # fmt: skip

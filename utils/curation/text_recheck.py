@@ -46,7 +46,7 @@ from ..model.versions import (
     is_request_satisfied,
 )
 from ..search.same_paper import judge_pair
-from ..sources import ask_and_isolate_failures
+from ..sources import SOURCES, ask_and_isolate_failures
 from ..sources.eutils import MAX_IDS_PER_REQUEST
 from ..sources.openalex import MAX_DOIS_PER_LIST, list_open_copies
 from ..sources.pmc import SOURCE as PMC
@@ -58,7 +58,8 @@ from .recheck import Change, Outcome
 _PAGE = 1000
 _MAX_SILENT_BATCHES = 3
 _MAX_COPIES = 3  # addresses remembered and tried of a paper in one run
-_COPY_ROUTES = frozenset({"unpaywall", "openalex", "semantic_scholar"})
+_NAMED_ROUTES = (route.via for source in SOURCES for route in source.routes if route.only_named)
+_COPY_ROUTES = frozenset({"unpaywall", "openalex", "semantic_scholar", *_NAMED_ROUTES})
 _PMC_ROUTES = frozenset(route.via for route in PMC.routes)
 _OPENED_ROUTES = {"unpaywall": _COPY_ROUTES, "crossref": frozenset({"crossref", "publisher"})}
 _TRIED = "tried_copies"  # the kind of the cache's entries

@@ -19,9 +19,11 @@ state          what is known                                            action  
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
+from urllib.parse import urlsplit
 
 from ..errors import NotConfigured, PaperError, Unreachable
 from ..model.identifiers import Ids
@@ -300,7 +302,8 @@ def is_worth_trying_again(stored: StoredPaper, rungs: Sequence[Rung], settings: 
     return any(
         rung.via not in asked_of_late and not _explain_impossible_rung(rung, stored.paper, settings)
         for rung in rungs
-        if rung.route.version != has_version and not _is_foreign(rung, stored.paper, settings)
+        if rung.route.version != has_version
+        and not is_foreign(rung, stored.paper, stored.attempts, settings)
     )
 
 
@@ -338,14 +341,35 @@ def _sort_rungs_for_version(climb: Climb, rungs: Sequence[Rung]) -> Sequence[Run
 def _is_silently_skipped(rung: Rung, climb: Climb, settings: Settings) -> bool:
     """Return whether a rung is skipped without an explanation; so is a local one with *force*."""
     is_unwanted = climb.request.force and rung.route.local
-    return is_unwanted or _is_foreign(rung, climb.paper, settings)
+    attempts = [*climb.tried, *itertools.chain.from_iterable(climb.standing.values())]
+    return is_unwanted or is_foreign(rung, climb.paper, attempts, settings)
 
 
-def _is_foreign(rung: Rung, paper: Paper, settings: Settings) -> bool:
-    """Return whether a rung has another publisher's papers only, and no key that may open more."""
+def is_foreign(rung: Rung, paper: Paper, attempts: Sequence[Attempt], settings: Settings) -> bool:
+    """Return whether a rung has other papers only, by the paper's DOI and by other attempts.
+
+    These are another publisher's papers, if no key may open more, or papers that no locator found
+    at the rung's site (`Route.only_named`).
+    """
     route = rung.route
-    is_publishers = not route.prefixes or paper.ids.doi.startswith(route.prefixes)
-    return not is_publishers and not (route.key and settings.key(route.key))
+    if paper.ids.doi.startswith(route.prefixes):
+        return False
+    if route.only_named:
+        return not any(_names_site(attempt, rung.source, settings) for attempt in attempts)
+    return bool(route.prefixes) and not (route.key and settings.key(route.key))
+
+
+def _names_site(attempt: Attempt, source: Source, settings: Settings) -> bool:
+    """Return whether an attempt in vain led to one of a site's hosts."""
+    if attempt.outcome in {"saved", OTHER_VERSION}:
+        return False
+    if attempt.url.startswith(f"{settings.address(source.service)}/"):
+        return True
+    try:
+        host = urlsplit(attempt.url).hostname or ""
+    except ValueError:
+        return False
+    return any(f".{host}".endswith(f".{known}") for known in source.hosts)
 
 
 def _explain_impossible_rung(rung: Rung, paper: Paper, settings: Settings) -> str:

@@ -30,7 +30,7 @@ from ..model.paper import (
 from ..shelf import strip_header
 from ..shelf.pdf_files import PdfFile
 from ..sources import Route
-from .climb import Rung
+from .climb import Rung, is_foreign
 from .ladder import Ladder, Step, get_lease_name
 
 _DAY_S = 86400.0
@@ -97,7 +97,8 @@ def _fetch_pdf(stored: StoredPaper, ladder: Ladder) -> PdfOutcome:
     text = measure_copy(strip_header(ladder.shelf.read_text(stored)), stored.via, stored.version)
     other_version: Fetched | None = None
     for rung in _list_pdf_rungs(stored, ladder):
-        if rung.via in answered:
+        named = [*stored.attempts, *attempts]
+        if rung.via in answered or is_foreign(rung, stored.paper, named, settings):
             continue
         [step] = ladder.ask_rung(rung, [Step(stored.paper, stored.version or "published", [text])])
         attempts += step.attempts
@@ -134,8 +135,7 @@ def _list_pdf_rungs(stored: StoredPaper, ladder: Ladder) -> Iterator[Rung]:
             *(pdf_route for pdf_route in source.routes if pdf_route.has_pdfs),
         ):
             has_key = not route.key or settings.key(route.key)
-            is_publishers = not route.prefixes or ids.doi.startswith(route.prefixes)
-            if has_key and is_publishers and any(getattr(ids, name) for name in route.needs):
+            if has_key and any(getattr(ids, name) for name in route.needs):
                 yield Rung(replace(route, fetch=_keep_only_pdfs(route)), source)
 
 

@@ -355,7 +355,7 @@ def _estimate_unmodelled_sources(
     for source in climbed:
         for route in source.routes if source.name not in _MODELLED_SOURCES else ():
             bucket = source.rates[0].bucket
-            asked = left * route.share if route.prefixes else left
+            asked = left * route.share if route.prefixes or route.only_named else left
             requests[bucket] = requests.get(bucket, 0.0) + asked / route.batch
             left -= left * route.share
     return requests, papers - left

@@ -2,7 +2,8 @@
 
 ``files_s`` are the files themselves; ``fileMain_s`` may be a page that shows one. Values come as a
 list or as a single text, and files under embargo are not listed. Deposits of the type
-``UNDEFINED`` are preprints. https://api.archives-ouvertes.fr/docs/search
+``UNDEFINED`` are preprints. As no yield of HAL is published, it is asked for papers that a locator
+found there. https://api.archives-ouvertes.fr/docs/search
 """
 
 from __future__ import annotations
@@ -80,13 +81,22 @@ SOURCE = Source(
     addresses=(Address("hal", "https://api.archives-ouvertes.fr", "HAL"),),
     label="DOI",
     # No published limit; 429 was seen.
-    rates=(Rate("hal", ("hal",), every=1.0, in_flight=1, hosts=("hal.science",)),),
+    rates=(
+        Rate(
+            "hal",
+            ("hal",),
+            every=1.0,
+            in_flight=1,
+            hosts=("hal.science", "archives-ouvertes.fr", "hal.inria.fr", "hal.inrae.fr"),
+        ),
+    ),
     routes=(
         Route(
             "hal",
             ("doi",),
             one_by_one(fetch_full_text),
             share=0.01,
+            only_named=True,
             has_pdfs=True,
             label="Open copy (HAL)",
             version="",

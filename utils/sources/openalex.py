@@ -28,11 +28,16 @@ from ..http.retry import CLOSED_S, parse_retry_after
 from ..model.identifiers import Ids
 from ..model.paper import Author, Fetched, Notice, Paper, SearchResult
 from ..model.site import Address, Key
-from ..model.versions import get_locator_version
 from . import unpaywall
 from .europepmc import Kind, LinkedPaper, strip_html
 from .loose_json import to_count, to_dict, to_dicts, to_short_text, to_text
-from .publisher import MAX_COPIES, OpenCopy, deduplicate_copies, fetch_copies
+from .publisher import (
+    MAX_COPIES,
+    OpenCopy,
+    deduplicate_copies,
+    fetch_copies,
+    list_location_copies,
+)
 from .source import Query, Route, Source, add_search_cache, one_by_one, to_day_range
 
 LAST_HIT = 10_000
@@ -42,6 +47,7 @@ _PAGE, _LAST_PAGE = 100, 500
 _MAX_LINKED = 200
 COPY_FIELDS = "id,doi,is_retracted,best_oa_location,locations,has_content"
 """The fields requested of a single work."""
+_LINKS = ("pdf_url", "landing_page_url")
 RECORD_FIELDS = (
     "id,doi,ids,title,publication_date,type,authorships,primary_location,best_oa_location,biblio,"
     "is_retracted,abstract_inverted_index,referenced_works_count"
@@ -107,10 +113,9 @@ def _list_copies(work: Mapping[str, Any]) -> list[OpenCopy]:
     best = [to_dict(work.get("best_oa_location"))]
     others = [row for row in to_dicts(work.get("locations")) if row.get("is_oa") is True]
     return deduplicate_copies(
-        OpenCopy(link, to_text(place.get("license")), get_locator_version(place.get("version")))
+        copy
         for place in best + others
-        for name in ("pdf_url", "landing_page_url")
-        if (link := to_text(place.get(name)))
+        for copy in list_location_copies(place, _LINKS, to_text(place.get("id")))
     )
 
 

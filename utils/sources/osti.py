@@ -1,7 +1,8 @@
 """Fetch accepted manuscripts of work that the US Department of Energy paid for, from OSTI.
 
 A manuscript is open about a year after publication. Locators of open copies mostly name OSTI's
-page, and its API names the PDF. https://www.osti.gov/api/v1/docs
+page, and its API names the PDF. As no yield of OSTI is published, it is asked for its own reports
+and for papers that a locator found there. https://www.osti.gov/api/v1/docs
 """
 
 from __future__ import annotations
@@ -76,6 +77,8 @@ SOURCE = Source(
             ("doi",),
             one_by_one(fetch_full_text),
             share=0.01,
+            prefixes=("10.2172/",),
+            only_named=True,
             has_pdfs=True,
             label="Open copy (OSTI)",
             version="accepted",

@@ -10,8 +10,9 @@ the best first, a PDF before the page that leads to it, each with its license an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import quote, urljoin, urlsplit
 
 from ..errors import BadContent, NotAvailable, SourceMiss
@@ -19,7 +20,9 @@ from ..http import Answer, Rate, Web
 from ..model.identifiers import Ids
 from ..model.paper import Fetched, Media, Paper, Version
 from ..model.site import Address
+from ..model.versions import get_locator_version
 from .archive import find_capture
+from .loose_json import to_text
 from .source import Route, Source, one_by_one
 
 _HEADERS = {
@@ -39,6 +42,11 @@ _JATS = re.compile(
 _PROLOGUE_BYTES = 4096
 _PICTURE = re.compile(rb"\xff\xd8\xff|\x89PNG\r\n|GIF8|RIFF.{4}WEBP|II\*\0|MM\0\*|%PDF-|%!PS", re.S)
 _RESOLVER = re.compile(r"https?://(?:dx\.|www\.)?doi\.org/", re.I)
+_ARCHIVE_PAGES = (
+    (re.compile(r"oai:HAL:([\w-]+)", re.I), "https://hal.science/{}"),
+    (re.compile(r"oai:osti\.gov:(\d+)", re.I), "https://www.osti.gov/biblio/{}"),
+)
+"""Pages of archives, by the identifiers of their records in OAI-PMH."""
 _ARXIV = re.compile(r"https?://(?:www\.|export\.)?arxiv\.org/", re.I)
 
 
@@ -207,6 +215,22 @@ class OpenCopy:
     def place(self) -> str:
         """The link without scheme, ``www`` and final slash, for comparison."""
         return re.sub(r"^https?://(?:www\.)?", "", self.url).rstrip("/")
+
+
+def list_location_copies(
+    place: Mapping[str, Any], names: Sequence[str], record_id: str
+) -> Iterator[OpenCopy]:
+    """Yield the copies at a locator's location, whose links are under these *names*.
+
+    A location that only names the DOI may tell the archive by its *record_id*.
+    """
+    links = [link for name in names if (link := to_text(place.get(name)))]
+    if all(map(_RESOLVER.match, links)):
+        for pattern, page in _ARCHIVE_PAGES:
+            links += [page.format(number) for number in pattern.findall(record_id)]
+    for link in links:
+        version = get_locator_version(place.get("version"))
+        yield OpenCopy(link, to_text(place.get("license")), version)
 
 
 def deduplicate_copies(copies: Iterable[OpenCopy]) -> list[OpenCopy]:

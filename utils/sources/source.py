@@ -120,6 +120,8 @@ class Route:
     raised is about all papers of the batch. ``share`` is for plans: of the papers that reach this
     route, the part that is expected to end there. ``prefixes`` are those of most DOIs of a
     publisher that serves only its own papers: without a key the route is used for these alone.
+    A route that is ``only_named`` is asked if another route found a copy named at one of its site's
+    hosts (`Rate.hosts`) and could not fetch it, or if the DOI has one of the ``prefixes``.
     A route that is ``local`` has its texts on this machine and needs no network. One that
     ``has_pdfs`` may bring a PDF. ``label``, ``version`` and ``terms`` are those of `SiteRoute`.
     """
@@ -131,6 +133,7 @@ class Route:
     batch: int = 1
     share: float = 0.0
     prefixes: tuple[str, ...] = ()
+    only_named: bool = False
     local: bool = False
     has_pdfs: bool = False
     label: str = ""
@@ -226,6 +229,11 @@ class Source:
     search_needs_key: bool = False
     many_hosts: bool = False
     is_register: bool = False
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts of the site's files."""
+        return tuple(host for rate in self.rates for host in rate.hosts)
 
     @property
     def title(self) -> str:

@@ -13,10 +13,17 @@ from ..errors import NotAvailable, SourceMiss, Unreachable
 from ..http import Answer, Rate, Web
 from ..model.paper import Fetched, Paper, describe_opening
 from ..model.site import Address
-from ..model.versions import get_locator_version
 from .loose_json import to_dict, to_dicts, to_text
-from .publisher import MAX_COPIES, OpenCopy, deduplicate_copies, fetch_copies
+from .publisher import (
+    MAX_COPIES,
+    OpenCopy,
+    deduplicate_copies,
+    fetch_copies,
+    list_location_copies,
+)
 from .source import Route, Source, one_by_one
+
+_LINKS = ("url_for_pdf", "url_for_landing_page", "url")
 
 
 def fetch_open_copies(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
@@ -74,10 +81,9 @@ def _list_copies(record: Mapping[str, Any]) -> list[OpenCopy]:
     """Return the copies of a record, the best of each version first, PDFs before pages."""
     best = to_dict(record.get("best_oa_location"))
     return deduplicate_copies(
-        OpenCopy(link, to_text(place.get("license")), get_locator_version(place.get("version")))
+        copy
         for place in [best, *to_dicts(record.get("oa_locations"))]
-        for name in ("url_for_pdf", "url_for_landing_page", "url")
-        if (link := to_text(place.get(name)))
+        for copy in list_location_copies(place, _LINKS, to_text(place.get("pmh_id")))
     )
 
 
