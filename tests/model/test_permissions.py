@@ -45,6 +45,10 @@ def answers(license_, via="", doi=""):
                                          "unknown yes unknown"),
         ("cc_no", "no yes unknown"), ("© 2019 Moss Press. All rights reserved.",
                                       "no unknown unknown"),
+        ("All rights, including for text and data mining, AI training, are reserved.",
+         "no no no"),
+        ("The Author(s), under exclusive licence to Moss Nature", "no unknown unknown"),
+        ("All rights are reserved.", "no unknown unknown"),
     ],
 )  # fmt: skip
 def test_a_licence_is_answered_as_its_terms_say(stated, right):

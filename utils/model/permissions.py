@@ -146,8 +146,16 @@ LICENSES = (
         "",
     ),
     _build_license(
-        *(r"all rights reserved|no re-?use (?:is )?allowed|no_reuse", "no", "unknown", "unknown"),
-        *("All rights are reserved.", ""),
+        *(r"\ball rights\b.{0,60}\btext and data mining\b", "no", "no", "no"),
+        *("All rights are reserved, those to mine the text and to train models by name.", ""),
+    ),
+    _build_license(
+        *(r"exclusive licen[sc]ee?\b|Science Journals Default License", "no", "unknown", "unknown"),
+        *("Its publisher has an exclusive licence, and others have none.", ""),
+    ),
+    _build_license(
+        r"all rights (?:are )?reserved|no re-?use (?:is )?allowed|no_reuse",
+        *("no", "unknown", "unknown", "All rights are reserved.", ""),
     ),
 )  # fmt: skip
 
@@ -158,7 +166,11 @@ _RESERVED: tuple[tuple[tuple[str, ...], str, str], ...] = (
         "Springer Nature",
         "https://www.springernature.com/gp/researchers/text-and-data-mining",
     ),
-    (("10.1002/", "10.1111/"), "Wiley", "https://onlinelibrary.wiley.com/terms-and-conditions"),
+    (
+        ("10.1002/", "10.1029/", "10.1111/"),
+        "Wiley",
+        "https://onlinelibrary.wiley.com/terms-and-conditions",
+    ),
 )
 """Publishers that reserve training, by their DOIs (EU directive 2019/790, article 4(3))."""
 

@@ -18,6 +18,7 @@ from urllib.parse import urljoin, urlsplit
 from ...model.identifiers import Ids
 from ...outline.words import strip_markup
 from ..author_names import extract_family_name_from_full_name
+from .licenses import find_stated_license
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -56,6 +57,8 @@ _RIGHTS_NAMES = (
     "dcterms.license",
     "citation_license",
 )
+_CC_RIGHTS = re.compile(r"creativecommons|\bCC[ -]|Creative Commons")
+_CLOSED_RIGHTS = re.compile(r"\bexclusive licen[sc]ee?\b|\ball rights\b.{0,90}\breserved\b", re.I)
 _ARTICLE_TYPE = re.compile(r"(scholarly|medicalscholarly|news)?article|report|thesis", re.I)
 _FALSE_VALUE = re.compile(
     r"(https?://schema\.org/)?false", re.I
@@ -208,14 +211,11 @@ def _find_page_license(
             claimed.get("url") or claimed.get("@id") if isinstance(claimed, dict) else claimed
         ):
             return text[:300]
-    return next(
-        (
-            text[:300]
-            for name in _RIGHTS_NAMES
-            for text in meta.get(name, ())
-            if "creativecommons" in text or re.search(r"\bCC[ -]|Creative Commons", text)
-        ),
-        "",
+    rights = [text[:300] for name in _RIGHTS_NAMES for text in meta.get(name, ())]
+    return (
+        next(filter(_CC_RIGHTS.search, rights), "")
+        or find_stated_license(soup)
+        or next(filter(_CLOSED_RIGHTS.search, rights), "")
     )
 
 
