@@ -22,6 +22,7 @@ from utils.errors import EmbeddingsFailed, StoreBusy
 from utils.model.identifiers import Ids
 from utils.model.paper import Notice, Paper
 from utils.model.passage import Filters
+from utils.model.permissions import Permission, Permissions
 
 RETRACTION = (Notice("retraction"),)
 
@@ -656,3 +657,30 @@ def test_a_run_may_be_killed_at_any_step(tmp_path: Path) -> None:
     ran = processes.run(command, cwd=root)
     assert ran.returncode == 0, ran.stderr
     assert json.loads(ran.stdout)["deaths"] == share(15)
+
+
+def test_a_text_that_may_no_longer_be_passed_on_is_withdrawn(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its licence did not change, but the reading of it did; the text had left this machine."""
+    corpus.settings = corpus.settings.model_copy(update={"embeddings_provider": "openai"})
+    corpus.database.store_records([record("1", ids=Ids(pmid="1", doi="10.1000/eel"))])
+    for word, name in (("eel", "10.1000/eel"), ("cod", "10.1000/cod")):
+        about = paper("", ids=Ids(doi=name), license="CC BY 4.0", abstract="In short.")
+        text = document(body(word), license="CC BY 4.0")
+        corpus.shelf.save_full_text(about, text, fetched(), source="DOI", attempts=())
+    run(corpus)
+    assert found(corpus, "eel") == {"pmid:1"}
+    assert found(corpus, "cod") == {"doi:10.1000/cod"}
+
+    unknown = Permission("unknown", "It is in doubt.")
+    monkeypatch.setattr(
+        "utils.corpus.texts.get_permissions", lambda *_: Permissions(unknown, unknown, unknown)
+    )
+    last = run(corpus)
+
+    assert (last.cut, "2 full texts" in " ".join(last.warnings)) == (2, True)
+    kept = [*map(corpus.database.get_passages_of_paper, ("pmid:1", "doi:10.1000/cod"))]
+    assert {passage.kind for passages in kept for passage in passages} == {"abstract"}
+    assert found(corpus, "eel") == found(corpus, "cod") == set()
+    check_whole(corpus)

@@ -20,6 +20,7 @@ from ..errors import BadRequest
 from ..model.identifiers import Ids
 from ..model.job import Harvested, Job
 from ..model.paper import utc_now
+from ..model.permissions import PERMISSION_COLUMNS, get_permissions
 from ..model.versions import VERSION_NAMES
 from ..system.plain_text import one_line, to_escaped_json
 from ..system.process import get_version
@@ -41,6 +42,7 @@ _ID_FORMS = {
 }
 _KINDS = ("full_text", "abstract", "record", "")
 _HEAD_MAX_CHARS = {"query": 20_000, "effective_query": 200_000, "made_at": 40}
+_ANSWER = re.compile("yes|no|unknown")
 _VIA = re.compile(r"[a-z0-9_]{0,40}")
 _MADE_BY = re.compile(r"[\w. +-]{0,80}", re.A)
 _REASON_MAX_CHARS = 500
@@ -53,7 +55,8 @@ class LockedPaper:
 
     ``via`` is the route that supplied the text and ``version`` the version of the paper; both are
     empty in older locks. ``by_hand`` is the reason why a person accepted the text against the
-    judges' verdict; usually empty.
+    judges' verdict; usually empty. ``permissions`` says of a full text whether it may be shared,
+    mined, and used for training (`..model.permissions`); empty in older locks.
     """
 
     ids: Ids
@@ -63,6 +66,7 @@ class LockedPaper:
     via: str = ""
     version: str = ""
     by_hand: str = ""
+    permissions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +204,7 @@ def open_lock_writer(folder: Path, job: Job) -> Iterator[Callable[[Harvested], N
             rest |= {"via": paper.via, "version": paper.version}
             if paper.by_hand:
                 rest["by_hand"] = paper.by_hand
+            rest |= zip(PERMISSION_COLUMNS, paper.permissions, strict=False)
             file.write(between + to_escaped_json({**names, **rest}))
             between = ",\n"
 
@@ -213,8 +218,10 @@ def to_locked_paper(row: Harvested) -> LockedPaper:
     of_text = (row.via, row.version) if kind else ("", "")
     sha256 = row.sha256 if kind else ""
     by_hand = row.detail if kind == "full_text" and row.reason == "by_hand" else ""
+    permissions = get_permissions(row.license, row.via, row.paper.ids.doi).to_row()
     return LockedPaper(
-        row.paper.ids, kind, sha256, row.paper.retracted, *of_text, _clean_reason(by_hand)
+        *(row.paper.ids, kind, sha256, row.paper.retracted, *of_text, _clean_reason(by_hand)),
+        permissions=tuple(permissions.values()) if kind == "full_text" else (),
     )
 
 
@@ -286,8 +293,10 @@ def _parse_locked_paper(path: Path, number: int, row: Any) -> LockedPaper:
         raise _build_lock_error(path, f'{where}: "retracted" is neither true nor false')
     via, version = _match_or_empty(row.get("via"), _VIA), row.get("version")
     known_version = version if version in VERSION_NAMES else ""
+    permissions = [_match_or_empty(row.get(name), _ANSWER) for name in PERMISSION_COLUMNS]
     return LockedPaper(
-        ids, kind, sha256, retracted, via, known_version, _clean_reason(row.get("by_hand"))
+        *(ids, kind, sha256, retracted, via, known_version, _clean_reason(row.get("by_hand"))),
+        permissions=tuple(permissions) if all(permissions) else (),
     )
 
 

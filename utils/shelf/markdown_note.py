@@ -38,11 +38,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from ..model.permissions import PERMISSION_COLUMNS
 from ..system.plain_text import one_line
 from .paper_file import (
     NOTE,
@@ -64,7 +65,7 @@ PROPERTIES = {
     "Verdict": "verdict", "Evidence": "evidence", "Note": "note",
 }  # fmt: skip
 """The names of the header's values in front matter, in the order of the header."""
-_MADE = ("citekey", "tags", "keywords", "pdf", "retracted")
+_MADE = ("citekey", "tags", "keywords", "pdf", *PERMISSION_COLUMNS, "retracted")
 _OUR_TAG = "papershelf/"
 _FENCE = "---\n"
 _FRONT_MATTER = re.compile(r"---\n(.*?^)---\n\n?", re.M | re.S)
@@ -92,6 +93,8 @@ class NoteFacts:
         The authors' keywords, or the subject headings.
     pdf : str
         The link to the PDF; empty where there is none.
+    permissions : dict, optional
+        Whether the text may be shared, mined, and used for training (`..model.permissions`).
     cited : tuple of tuple
         File name and description of each paper on the shelf that the paper cites.
     """
@@ -100,6 +103,7 @@ class NoteFacts:
     tags: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
     pdf: str = ""
+    permissions: Mapping[str, str] = field(default_factory=dict)
     cited: tuple[tuple[str, str], ...] = ()
 
 
@@ -273,6 +277,7 @@ def _format_front_matter(
         yield from _format_yaml_list("keywords", list(extras.keywords))
     if extras.pdf:
         yield f"pdf: {_quote_yaml(extras.pdf)}\n"
+    yield from (f'{name}: "{answer}"\n' for name, answer in extras.permissions.items())
     if file.retracted:
         yield "retracted: true\n"
     yield from (f"{name}: {_quote_yaml(value)}\n" for name, value in header.items())

@@ -108,6 +108,7 @@ class Vault:
             tags=tuple(tags),
             keywords=tuple(filter(None, keywords.split("; "))),
             pdf=self._format_pdf_link(stored),
+            permissions=stored.permissions.to_row() if stored.kind == "full_text" else {},
             cited=tuple(self._find_cited_papers(record, text)),
         )
 
