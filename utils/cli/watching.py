@@ -22,7 +22,7 @@ def add(commands: Commands) -> None:
     """Register the command."""
     watch = command(commands, "shelf watch", _run_watch)
     watch.add_argument(
-        "what", nargs="?", default="", help="what to watch from now on; default: check all watches"
+        "what", nargs="?", help="what to watch from now on; default: check all watches"
     )
     watch.add_argument(
         "--as",
@@ -51,6 +51,10 @@ def add(commands: Commands) -> None:
 
 
 def _run_watch(args: argparse.Namespace, library: Library) -> int:
+    if args.what == "list":
+        msg = "'list' is not watched, as it is probably meant as a command."
+        hint = f"To list all watches: {command_line('watch --list')}. As a query: 'list[ti]'."
+        raise BadRequest(msg, hint)
     if (args.kind or args.undo) and not args.what:
         msg = "--as and --undo need a query, an author, a paper or a review."
         raise BadRequest(msg, f"To list all watches: {command_line('watch --list')}")
@@ -60,7 +64,7 @@ def _run_watch(args: argparse.Namespace, library: Library) -> int:
         library.watches.remove(args.what)
         print_note(f"{args.what} is not watched any more.")
         return 0
-    if args.what:
+    if args.what is not None:
         library.settings.require_email("NCBI")
         watch = library.watches.add(args.what, args.kind)
         print_note(f"Watching the {watch.kind} {watch.name}.")
@@ -98,6 +102,8 @@ def _show_digest(args: argparse.Namespace, library: Library) -> int:
     if args.json:
         for one in digest.news:
             print_answer(one.row(), as_json=True)
+        for why in digest.silent:
+            print_note(f"Could not be asked: {why}")
     elif digest.news or digest.silent:
         print_answer(format_digest(digest.news, digest.silent).rstrip())
     elif digest.watches:

@@ -29,7 +29,7 @@ from typing import Any, Literal
 from ..command_line import command_line
 from ..download.ladder import Ladder
 from ..download.records import PUBMED_ANEW, fetch_records, look_up_records
-from ..errors import BadRequest, PaperError, UnknownName
+from ..errors import BadRequest, NotFound, PaperError, UnknownName
 from ..harvest.searches import build_site_queries, collect_papers
 from ..http import require_answers_since
 from ..model.identifiers import Ids
@@ -185,7 +185,9 @@ class Watches:
                 try:
                     self._check_watch(watch, silent)
                 except PaperError as miss:
-                    silent.append(f"{watch.name}: {miss.message}")
+                    undo = command_line(f"watch '{watch.name}' --undo")
+                    end = f" To end the watch: {undo}" * isinstance(miss, BadRequest | NotFound)
+                    silent.append(f"{watch.name}: {miss.message}{end}")
         return replace(self.read(), silent=tuple(silent))
 
     def write(self, digest: Digest, output: str | Path) -> None:

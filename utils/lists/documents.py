@@ -49,6 +49,7 @@ _PATHS = {
     "pages": ("pages", "electronic-resource-location"),
     "issn": ("isbn",),
 }
+_ICTRP_ROOT, _HEAD_BYTES = b"<Trials_downloaded_from_ICTRP", 1000
 _ICTRP_DAY = re.compile(r"(\d{4})(\d\d)(\d\d)|(\d\d)/(\d\d)/(\d{4})")
 _AUTHORS = "contributors/authors/author"
 _LINKS = ("urls/related-urls/url", "urls/web-urls/url", "urls/text-urls/url", "notes")
@@ -197,8 +198,8 @@ def read_endnote_entries(data: bytes) -> Iterator[ListEntry]:
     except etree.XMLSyntaxError as error:
         msg = f"The list is XML or HTML that cannot be read: {one_line(str(error))[:120]}."
         raise BadRequest(msg, "Export it again, or as RIS.") from None
-    if not found:
-        msg = "The list is XML or HTML without EndNote's records."
+    if not found and _ICTRP_ROOT not in data[:_HEAD_BYTES]:
+        msg = "The list is XML or HTML without EndNote's records or trials of WHO's ICTRP."
         raise BadRequest(msg, "Export EndNote XML, RIS, BibTeX or NBIB, or save it as CSV.")
 
 

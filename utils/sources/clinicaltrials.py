@@ -112,7 +112,7 @@ def _check_answer(answer: Answer) -> None:
     """Raise for a query that cannot be read, or an answer without trials."""
     if answer.status == 400:
         reason = one_line(answer.body[:300].decode("utf-8", "replace"))
-        msg = f"ClinicalTrials.gov cannot answer this query: {reason[:200]}"
+        msg = f"ClinicalTrials.gov cannot answer this query: {reason[:200].rstrip('.')}."
         raise BadRequest(msg, "Ask in plain words; quotes and AND, OR, NOT are understood.")
     if not isinstance(to_dict(answer.json()).get("studies"), list):
         raise Unreachable("ClinicalTrials.gov sent an answer without trials.", "Try again later.")
