@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.examples import often, some
 from tests.growth import grows_linearly
 from utils.model.passage import Passage
-from utils.outline.blocks import estimate_tokens, find_body_start
+from utils.outline.blocks import _TOKEN, estimate_tokens, find_body_start
 from utils.outline.cut import FORMULA_MAX_TOKENS, LEAST, MOST, OVERLAP_TOKENS, split_into_passages
 
 HEADER = "- Title: A title\n- Authors: A\n- Journal: J\n- Year: 2020\n- Kind: full_text\n\n---\n\n"
@@ -364,3 +364,8 @@ def test_the_estimate_of_tokens_is_that_of_a_real_vocabulary(shared: Path) -> No
     ratios.sort()
     assert 0.85 < ratios[len(ratios) // 20] < ratios[-len(ratios) // 20] < 1.2
     assert 0.95 < sum(ratios) / len(ratios) < 1.06
+
+
+@given(st.text("abcdefgh.,;1é_", min_size=1, max_size=24))
+def test_a_word_counts_as_many_tokens_as_the_expression_finds(word):
+    assert estimate_tokens(word) == len(_TOKEN.findall(word))

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from utils.outline import terms
 from utils.outline.terms import to_index_terms, to_query_terms
 
 
@@ -98,3 +99,10 @@ def test_threads_that_meet_a_word_for_the_first_time_get_its_own_stem():
     with ThreadPoolExecutor(8) as pool:
         made = list(pool.map(to_index_terms, words))
     assert made == [word.removesuffix("ed") for word in words]
+
+
+@given(st.text("aBs1.,;:()[]'\"-%/=", min_size=1, max_size=9))
+def test_signs_around_a_word_and_capitals_change_none_of_its_terms(word):
+    pieces = map(terms._stem_compound_parts, terms._split_compounds(word))
+    expected = (part for some in pieces for parts in some for part in parts)
+    assert to_index_terms(word) == " ".join(expected)

@@ -36,6 +36,7 @@ _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _DECIMAL = r"\d+(?:\.\d+)+(?![^\W_])"
 _COMPOUND = re.compile(rf"{_DECIMAL}|[^\W_]+(?:[-'][^\W_]+)*")
 _COMPOUND_SEPARATOR = re.compile("[-']")
+_EDGE_SIGNS = '.,;:()[]{}"?!%+*/=<>-'  # around a word they change none of its terms
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−﹘﹣－"), "-")
 _SPELLED_SIGNS = _DASHES | {letter: f"-{name.strip()}-" for letter, name in GREEK.items()}
 _MAX_CACHED_WORDS = 200_000
@@ -151,18 +152,21 @@ class _TermCache(dict[str, str]):
     """A cache of the terms of each word."""
 
     def __missing__(self, word: str) -> str:
-        found = (
-            part
-            for compound in _split_compounds(word)
-            for some in _stem_compound_parts(compound)
-            for part in some
-        )
-        terms = " ".join(found)
+        bare = word.strip(_EDGE_SIGNS).lower() if word.isascii() else word
+        terms = self[bare] if bare != word else _compute_terms(word)
         if len(word) <= _MAX_TERM_CHARS:
             if len(self) >= _MAX_CACHED_WORDS:
                 self.clear()
             self[word] = terms
         return terms
+
+
+def _compute_terms(word: str) -> str:
+    """Return the terms of a word, separated by spaces; most words are their own compound."""
+    if word.isascii() and word.isalnum():
+        return stem_word(word.lower())
+    pieces = map(_stem_compound_parts, _split_compounds(word))
+    return " ".join(part for some in pieces for part in chain.from_iterable(some))
 
 
 _terms = _TermCache()

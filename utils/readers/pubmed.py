@@ -37,6 +37,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, cast
 
+from lxml.etree import XPath
+
 from ..errors import BadContent, BadRequest, SourceMiss, Unreachable
 from ..model.identifiers import Ids
 from ..model.paper import Author, Notice, NoticeKind, Paper
@@ -344,18 +346,17 @@ def _make_children_reader(readers: Readers) -> Reader:
 
 def get_pmid_digits(element: _Element) -> str:
     """Return the digits of a PMID element, without its version."""
-    text = (element.text or "").strip().lstrip("0")
-    return text if text.isascii() and text.isdigit() else ""
+    return _to_pmid_digits(element.text or "")
+
+
+def _to_pmid_digits(text: str) -> str:
+    digits = text.strip().lstrip("0")
+    return digits if digits.isascii() and digits.isdigit() else ""
 
 
 def list_cited_pmids(element: _Element) -> tuple[int, ...]:
     """Return the distinct PMIDs in the reference lists of a record, in order."""
-    found = (
-        get_pmid_digits(name)
-        for each in element.iterfind("PubmedData/ReferenceList")
-        for name in each.iter("ArticleId")
-        if name.get("IdType") == "pubmed"
-    )
+    found = map(_to_pmid_digits, cast("list[str]", _CITED(element)))
     return tuple(dict.fromkeys(int(pmid) for pmid in found if 0 < len(pmid) <= _LONGEST_PMID))
 
 
@@ -526,6 +527,7 @@ def _to_iso_date(year: str, month: str = "", day: str = "") -> str:
     return f"{year}-{number:02}"
 
 
+_CITED = XPath("PubmedData/ReferenceList//ArticleId[@IdType='pubmed']/text()", smart_strings=False)
 _PMCID = re.compile(r"\bPMC[1-9]\d*", re.A | re.I)
 _ORCID = re.compile(r"(\d{4})-?(\d{4})-?(\d{4})-?(\d{3}[\dXx])", re.A)
 _SPAN = re.compile(r"\b([12]\d{3})(?:\s+([A-Za-z]{3,})\.?(?:\s+(\d{1,2})\b(?!\d))?)?", re.A)
