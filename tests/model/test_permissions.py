@@ -107,7 +107,7 @@ def test_every_answer_names_its_terms_or_says_that_there_are_none():
 
 
 @pytest.mark.parametrize(
-    ("kinds", "number"), product([("by", ""), ("by-nc", "-NC")], ("3.0", "4.0"))
+    ("kinds", "number"), list(product([("by", ""), ("by-nc", "-NC")], ("3.0", "4.0")))
 )
 def test_the_source_is_the_licence_of_that_version(kinds, number):
     path, code = kinds

@@ -20,7 +20,7 @@ async def test_the_set_has_two_tools_that_say_whether_they_write(served):
     async with Client(build(served)) as client:
         tools = {tool.name: tool for tool in await client.list_tools()}
     ours = {name: tool for name, tool in tools.items() if name.startswith("zotero")}
-    assert {name: tool.annotations.readOnlyHint for name, tool in ours.items()} == {
+    assert {name: tool.annotations.read_only_hint for name, tool in ours.items()} == {
         "zotero_pull": True, "zotero_push": False
     }  # fmt: skip
 
