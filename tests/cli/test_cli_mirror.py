@@ -9,7 +9,7 @@ import pytest
 from tests.mirror.small_mirror import articles, year
 from tests.world.pubmed_files import name_of
 from utils.cli.mirror import describe_progress
-from utils.mirror.pubmed import MirrorProgress
+from utils.mirror.updates import MirrorProgress
 
 needed = pytest.mark.extras("pyarrow", "duckdb")
 

@@ -10,7 +10,7 @@ from tests.world import World
 from tests.world.pubmed_files import Bulk, name_of, packed
 from utils import Library
 from utils.mirror import Mirror
-from utils.mirror.pubmed import MirrorProgress
+from utils.mirror.updates import MirrorProgress
 
 
 def article(pmid: int, title: str = "", version: int = 1) -> str:

@@ -222,7 +222,7 @@ def test_a_job_that_kills_its_workers_is_lost_and_none_that_was_beside_it(nodes)
     assert sorted(one for one in made if not isinstance(one, Lost)) == [0, 1, 2, 4, 5]
     [lost] = [one for one in made if isinstance(one, Lost)]
     assert lost.job == 3
-    assert lost.reason == "8 workers that read it died, the last with nothing beside it"
+    assert lost.reason == "8 workers died while reading it, the last one with no other job"
 
 
 def waits_for_the_killer(job):

@@ -1,5 +1,7 @@
 """A mirror of PMC: exact by its inventory, right in any order, and read as a shelf is."""
 
+import zipfile
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -11,8 +13,10 @@ from utils.errors import BadRequest, NotFound, StoreBusy, Unreachable
 from utils.judges import check
 from utils.judges.signs import DOUBT, weigh_signs
 from utils.mirror import generations, parts, pmc
+from utils.mirror.engines import Lost
 from utils.mirror.objects import ObjectTable
 from utils.mirror.pmc import Choice
+from utils.mirror.reading import open_sql
 from utils.model.paper import Sign
 from utils.sources.pmc import parse_s3_url
 from utils.sources.pmc_inventory import (
@@ -45,17 +49,9 @@ def there(world):
 
 def texts(mirror):
     """What counts, by PMCID."""
-    from pyarrow import parquet
-
-    current = mirror.pmc_generations.get_published()
-    folder = mirror.pmc_generations.folder / current.name
-    live = parquet.read_table(folder / "live.parquet").to_pylist()
-    rows = {}
-    for path in sorted((mirror.folder / "part" / "pmc").glob("*.parquet")):  # newest last
-        for row in parquet.read_table(path).to_pylist():
-            rows[row["sequence"], row["position"]] = row
-    found = [rows[one["sequence"], one["position"]] for one in live]
-    return {f"PMC{row['pmcid']}": row for row in found}
+    with closing(open_sql(mirror.pmc_generations)) as db:
+        rows = db.sql("SELECT * FROM records").to_arrow_table().to_pylist()
+    return {f"PMC{row['pmcid']}": row for row in rows}
 
 
 def asked(world, ending=".xml"):
@@ -147,6 +143,91 @@ def test_what_is_poisoned_is_set_aside_with_its_reason_and_the_rest_goes_on(
     assert len(asked(world)) == before  # until somebody wants it again, or it changes
     updated(mirror, retry=True)
     assert set(texts(mirror)) == {record.pmcid for record in [torn, gone, *rest]}
+
+
+def kills_on(record, monkeypatch, mirror):
+    """An engine whose workers die of one article, wherever it lies."""
+    name = f"{record.pmcid}.{max(record.cloud)}.xml"
+
+    def run(function, jobs):
+        for job in jobs:
+            with zipfile.ZipFile(job.file) as bundle:
+                deadly = name in bundle.namelist()
+            yield Lost(job, "3 processes died while reading it") if deadly else function(job)
+
+    monkeypatch.setattr(mirror, "_make_run", lambda *_: run)
+
+
+def test_an_article_that_kills_its_workers_is_set_aside_and_its_bundle_is_kept(
+    mirror, world, monkeypatch
+):
+    monkeypatch.setattr(pmc, "BATCH", 100)
+    poison, *rest = there(world)
+    with monkeypatch.context() as dying:
+        kills_on(poison, dying, mirror)
+        done = updated(mirror)
+    name = f"{poison.pmcid}.{max(poison.cloud)}"
+    assert done.failed == {name: "3 processes died while reading it"}
+    assert set(texts(mirror)) == {record.pmcid for record in rest}
+    assert len(asked(world)) == len(rest) + 1  # nothing was fetched twice
+    assert mirror.pmc_status()["aside"] == [(name, "aside", "3 processes died while reading it")]
+    assert name in dict(format_status(mirror))["aside"]
+    assert not [one for one in mirror.verify(source="pmc") if one.faults]
+    assert len(list((mirror.folder / "source" / "pmc").iterdir())) == 1
+    assert not updated(mirror).failed
+    assert not updated(mirror, retry=True).failed
+    assert set(texts(mirror)) == {record.pmcid for record in there(world)}
+
+
+def test_an_article_that_kills_a_newer_reader_leaves_the_rest_of_its_bundle(
+    mirror, world, monkeypatch
+):
+    monkeypatch.setattr(pmc, "BATCH", 100)
+    withdrawn, poison, *rest = there(world)
+    updated(mirror)
+    world.cloud.edited[withdrawn.pmcid] = replace(withdrawn, cloud=())
+    updated(mirror)
+    before = len(asked(world))
+    monkeypatch.setitem(parts.READERS, "pmc", parts.READERS["pmc"] + 100)
+    with monkeypatch.context() as dying:
+        kills_on(poison, dying, mirror)
+        done = updated(mirror)
+    assert set(done.failed) == {f"{poison.pmcid}.{max(poison.cloud)}"}
+    assert set(texts(mirror)) == {record.pmcid for record in rest}
+    assert len(asked(world)) == before
+    assert updated(mirror).files == 0
+    assert not [one for one in mirror.verify(source="pmc") if one.faults]
+
+
+def test_workers_that_are_killed_from_outside_set_nothing_aside(mirror, world, monkeypatch):
+    deaths = []
+
+    def run(function, jobs):
+        for job in jobs:
+            once = not deaths and job.folder == str(mirror.folder)
+            deaths.extend([job] if once else [])
+            yield Lost(job, "3 processes died while reading it") if once else function(job)
+
+    monkeypatch.setattr(mirror, "_make_run", lambda *_: run)
+    assert not updated(mirror).failed
+    assert set(texts(mirror)) == {record.pmcid for record in there(world)}
+
+
+@pytest.mark.parametrize("how", ["gone", "torn"])
+def test_a_bundle_that_is_lost_is_fetched_again_when_it_has_to_be_read(
+    mirror, world, monkeypatch, how
+):
+    withdrawn = there(world)[0]
+    updated(mirror)
+    world.cloud.edited[withdrawn.pmcid] = replace(withdrawn, cloud=())
+    updated(mirror)
+    before = texts(mirror)
+    for bundle in (mirror.folder / "source" / "pmc").iterdir():
+        bundle.unlink() if how == "gone" else bundle.write_bytes(bundle.read_bytes()[:-30])
+    monkeypatch.setitem(parts.READERS, "pmc", parts.READERS["pmc"] + 100)
+    assert not updated(mirror).failed
+    assert texts(mirror).keys() == before.keys()
+    assert not [one for one in mirror.verify(source="pmc") if one.faults]
 
 
 def test_a_site_that_is_down_loses_nothing(mirror, world):

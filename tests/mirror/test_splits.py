@@ -148,7 +148,7 @@ def test_a_part_that_kills_its_workers_is_named(mirror):
     lost = [Lost]
 
     def run(function, jobs):
-        return (lost[0](job, "3 processes that read it died") for job in jobs)
+        return (lost[0](job, "3 processes died while reading it") for job in jobs)
 
     with pytest.raises(StoreFailed, match="pubmed26n0001"):
         [*update_indexes([papers], run)]

@@ -13,7 +13,7 @@ from utils.corpus.search import PassageAnswer
 from utils.download.download import Download
 from utils.entrez.datasets.sql_query import SqlResultPage
 from utils.harvest.jobs import Harvest
-from utils.mirror.pubmed import MirrorProgress
+from utils.mirror.updates import MirrorProgress
 from utils.model.job import JobCounts
 from utils.model.paper import SearchResult
 from utils.model.tabular import ResultList

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..library import Library
     from ..mirror import Mirror
     from ..mirror.citations import CitationsProgress
-    from ..mirror.pubmed import MirrorProgress
+    from ..mirror.updates import MirrorProgress
 
 _MB = 1e6
 _MAX_FAULTS = 10  # faults

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..library import Library
     from ..mirror import Mirror
     from ..mirror.plan import PmcPlan
-    from ..mirror.pubmed import MirrorProgress
+    from ..mirror.updates import MirrorProgress
 
 _MAX_FAILURES = 10  # articles
 _SHELF_HINT_MAX_ARTICLES = 1_000

@@ -1,8 +1,9 @@
 """Keep all of PubMed and PMC's open articles on your own disk, as Parquet files.
 
+- `.updates` has the steps that PubMed and PMC have in common, on one of the `.engines`.
 - PubMed: `.pubmed` updates the mirror. `.pubmed_files` chooses the files, `.parts` converts each to
   two Parquet files on one of the `.engines`, `.manifest` is the table of files.
-- PMC: `.pmc` updates the mirror. `.objects` is the table of articles, `.bundles` are the fetched
+- PMC: `.pmc` updates the mirror. `.deadly` finds articles that kill their workers. `.objects` is the table of articles, `.bundles` are the fetched
   files, `.texts` converts them, and `.compaction` merges small files.
 - Publishing: `.generations` joins parts and publishes them; `.reading` finds papers by PMID.
 - Search: `.splits` index the words of each part; `.words` finds papers, `.passages` and
@@ -42,8 +43,8 @@ if TYPE_CHECKING:
     from .passages import PassageIndex
     from .plan import CitationsPlan, MirrorPlan, PmcPlan
     from .pmc import Choice
-    from .pubmed import MirrorProgress
     from .splits import WordsProgress
+    from .updates import MirrorProgress
     from .vectors import VectorStore
     from .verify import Verified
     from .words import WordIndex

@@ -34,7 +34,7 @@ from .engines import Lost, Run
 from .generations import open_duckdb, read_even_tables
 from .manifest import KINDS, Manifest, SourceFile
 from .objects import ObjectTable
-from .parts import ReadJob, describe_parts
+from .parts import describe_parts
 from .reading import explain_unreadable
 from .texts import ROWS, write_text_parts
 
@@ -165,15 +165,13 @@ def merge_files(job: MergeJob) -> tuple[tuple[SourceFile, ...], SourceFile] | No
             members += [rows[position] for position in positions]
         bundle = write_bundle(members, place, last.sequence)
         md5 = get_bundle_md5(bundle)
-        reading = ReadJob(
-            *(str(bundle), last.source, bundle.name, last.sequence, last.order, md5, str(folder))
-        )
+        merged = replace(last, name=bundle.name, size=bundle.stat().st_size, md5=md5)
+        reading = merged.to_job(bundle, folder)
         if not (reading.records.exists() and reading.passages.exists()):
             write_text_parts(reading, _iterate_merged_batches(job))
     except SourceMiss:
         return None
     cpu = round(sum(file.cpu for file in job.files), 3)
-    merged = replace(last, name=bundle.name, size=bundle.stat().st_size)
     return job.files, merged.add_part(replace(describe_parts(reading), cpu=cpu), md5)
 
 

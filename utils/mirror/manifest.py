@@ -19,7 +19,7 @@ from ..errors import StoreFailed
 from ..model.paper import utc_now
 from ..system import safe_files
 from ..system.sqlite import is_disk_full_error, open_database, transaction
-from .parts import READERS, Part, get_part_path
+from .parts import READERS, Part, ReadJob, get_part_path
 
 State = Literal["listed", "done", "damaged", "aside", "vanished"]
 FILE = "manifest.db"
@@ -111,6 +111,16 @@ class SourceFile:
     def get_part_path(self, folder: Path, kind: str = "") -> Path:
         """Return the path of the records; with ``-passages`` that of the passages."""
         return get_part_path(folder, f"{self.source}{kind}", self.sequence, self.md5, self.reader)
+
+    def get_source_path(self, folder: Path) -> Path:
+        """Return the path of the fetched file; a file there is complete, and has that MD5."""
+        name = self.name if self.source == "pmc" else f"{self.sequence}-{self.md5}.xml.gz"
+        return folder / "source" / self.source / name
+
+    def to_job(self, path: Path, folder: Path) -> ReadJob:
+        """Return the job that reads the file at *path* into the parts of a mirror's folder."""
+        about = (self.source, self.name, self.sequence, self.order, self.md5)
+        return ReadJob(str(path), *about, str(folder))
 
 
 YEAR = 100_000

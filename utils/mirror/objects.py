@@ -129,6 +129,16 @@ class ObjectTable:
             last = str(first + len(batches) - 1)
             db.execute("INSERT OR REPLACE INTO facts VALUES ('last_batch', ?)", (last,))
 
+    def plan_again(self, batch: int) -> None:
+        """Put the objects of a finished batch into new ones, because its bundle is lost."""
+        query = """SELECT state = 'gone', pmcid, version, etag FROM objects
+                   WHERE batch = ? AND (state IN ('done', 'aside', 'gone') OR had)"""
+        some: dict[str, list[ObjectVersion]] = {"going": [], "due": []}
+        with self._open_database() as db:
+            for gone, *row in db.execute(query, (batch,)):
+                some["going" if gone else "due"].append(ObjectVersion(*row))
+        self.add_batches([(state, found) for state, found in some.items() if found])
+
     def list_due_batches(self) -> dict[int, Batch]:
         """Return the batches that are planned but not finished, by number."""
         found: dict[int, Batch] = {}

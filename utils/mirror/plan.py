@@ -15,7 +15,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import NotAvailable, Unreachable
 from ..sources.citation_collection import Snapshot, find_newest_snapshot
@@ -25,8 +25,8 @@ from .citations import list_collections
 from .generations import Generations
 from .manifest import Manifest, SourceFile
 from .objects import ObjectTable
-from .pmc import Choice, compare_with_bucket
-from .pubmed import SOURCE, get_source_path, to_source_file
+from .pmc import Choice, find_differences
+from .pubmed import SOURCE, to_source_file
 from .rates import Rates, measure_rates, read_rates
 
 if TYPE_CHECKING:
@@ -54,51 +54,78 @@ _ENOUGH = 3  # files or batches, before this mirror's own rates count
 _HOUR = 3600.0
 
 
-@dataclass(frozen=True, slots=True)
-class MirrorPlan:
-    """The requirements of an update.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Effort:
+    """The effort of an update of PubMed or PMC.
 
-    ``files`` with ``size`` bytes are to be fetched of the ``listed`` ones (``baseline`` files of
-    which are the ``year``'s baseline, 0: NLM's notice does not say); ``core_hours`` of reading, on
-    ``cores`` of this machine ``hours``; ``disk`` bytes are needed, of which ``kept_sources`` are
-    the files themselves, and ``free`` there are. ``measured`` says whose rates these are.
-    To find what is new takes ``search_hours`` more core-hours and ``search_disk`` bytes by words,
-    ``vector_hours`` and ``vector_disk`` by meaning, where no published vectors are taken. From the
-    fetched files to a search by words it takes ``end_hours`` on ``cores``, of which no more are of
-    use than there are files; ``bottleneck`` is the longer step, reading or indexing.
+    ``size`` bytes are to be fetched. Reading takes ``core_hours``, which are ``hours`` on ``cores``
+    of this machine; the index of words takes ``search_hours`` more of one core. From the fetched
+    files to a search by words it takes ``end_hours`` on ``cores``, and ``bottleneck`` is the
+    longest step. ``disk`` bytes are needed, and ``free`` ones available. ``measured`` names the
+    origin of the rates.
     """
 
-    year: int
-    baseline: int
     listed: int
-    files: int
     size: int
     core_hours: float
     hours: float
     cores: int
     disk: int
-    kept_sources: int
     free: int
     measured: str
-    search_hours: float = 0.0
-    search_disk: int = 0
-    vector_hours: float = 0.0
-    vector_disk: int = 0
-    end_hours: float = 0.0
-    bottleneck: str = ""
+    search_hours: float
+    end_hours: float
+    bottleneck: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MirrorPlan(Effort):
+    """The effort of an update of PubMed.
+
+    ``files`` of the ``listed`` ones are to be fetched; ``baseline`` is the number of files in the
+    baseline of ``year`` (0: NLM's notice does not say). ``kept_sources`` bytes of ``disk`` are the
+    files themselves. The index takes ``search_disk`` bytes by words, and ``vector_hours`` and
+    ``vector_disk`` by meaning where no published vectors are taken. No more cores are of use than
+    there are files.
+    """
+
+    year: int
+    baseline: int
+    files: int
+    kept_sources: int
+    search_disk: int
+    vector_hours: float
+    vector_disk: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PmcPlan(Effort):
+    """The effort of an update of PMC.
+
+    Of ``listed`` articles ``new`` versions are looked at, and ``gone`` ones drop out. An older
+    version read or judged ``again`` texts that are here: they are made again from their kept bytes.
+    The update takes ``requests`` (``request_hours`` at the set rate), and ``size`` is the most
+    that it can fetch.
+    """
+
+    new: int
+    gone: int
+    again: int
+    requests: int
+    request_hours: float
 
 
 def plan_pubmed(
     folder: Path, web: Web, *, keep: bool = True, workers: int = 0, measure: bool = False
 ) -> MirrorPlan:
-    """Return what an update would take; see `.pubmed.update` for its options.
+    """Return the effort of an update; see `.pubmed.update` for its options.
 
     With *measure*, the rates of this machine are measured first, in about a minute.
 
     Raises
     ------
     Unreachable
-        The listings could not be had.
+        The listings could not be fetched.
     """
     if measure:
         measure_rates(folder, web, web.settings)
@@ -110,9 +137,9 @@ def plan_pubmed(
     read = [file for file in known.values() if file.is_read and file.cpu]
     rates = _get_own_rates(read, read_rates(folder))
     size, cores = sum(file.size for file in due), workers or os.cpu_count() or 1
+    passages, used = size * PUBMED_PASSAGES, max(1, min(cores, len(due)))
     hours = size / rates.pubmed_bytes / _HOUR
-    search = _compute_search_costs(size * PUBMED_PASSAGES, rates)
-    used = max(1, min(cores, len(due)))
+    search = passages / rates.words / _HOUR
     sources = sum(file.size for file in absent) if keep else 0
     return MirrorPlan(
         year=year,
@@ -127,20 +154,13 @@ def plan_pubmed(
         kept_sources=sources,
         free=_get_free_bytes(folder),
         measured=rates.origin,
-        **search,
-        end_hours=(hours + search["search_hours"]) / used,
-        bottleneck=_find_longest_step({"reading": hours, "indexing": search["search_hours"]}),
+        search_hours=search,
+        search_disk=round(passages * rates.words_bytes),
+        vector_hours=passages / rates.vectors / _HOUR,
+        vector_disk=round(passages * VECTORS_BYTES),
+        end_hours=(hours + search) / used,
+        bottleneck=_find_longest_step({"reading": hours, "indexing": search}),
     )
-
-
-def _compute_search_costs(passages: float, rates: Rates) -> dict[str, Any]:
-    """Return the hours and bytes that it takes to make passages searchable."""
-    return {
-        "search_hours": passages / rates.words / _HOUR,
-        "search_disk": round(passages * rates.words_bytes),
-        "vector_hours": passages / rates.vectors / _HOUR,
-        "vector_disk": round(passages * VECTORS_BYTES),
-    }
 
 
 def _find_longest_step(hours: dict[str, float]) -> str:
@@ -150,11 +170,12 @@ def _find_longest_step(hours: dict[str, float]) -> str:
 
 
 def _has_current_parts(folder: Path, known: SourceFile | None, listed: SourceFile) -> bool:
+    """Return whether the listed version of a file was read by today's reader."""
     return known is not None and known.listed == listed.listed and known.has_current_parts(folder)
 
 
 def _is_fetched(folder: Path, known: SourceFile | None) -> bool:
-    return known is not None and bool(known.md5) and get_source_path(folder, known).exists()
+    return known is not None and bool(known.md5) and known.get_source_path(folder).exists()
 
 
 def _get_own_rates(read: Sequence[SourceFile], rates: Rates) -> Rates:
@@ -172,52 +193,17 @@ def _get_free_bytes(folder: Path) -> int:
     return shutil.disk_usage(nearest).free
 
 
-@dataclass(frozen=True, slots=True)
-class PmcPlan:
-    """The requirements of an update of PMC.
-
-    Of ``listed`` articles ``new`` versions are to be looked at and ``gone`` ones drop out. An older
-    version read or judged ``again`` texts that are here: today's reads and judges them from their
-    kept bytes. The update takes ``requests`` (``request_hours`` at our pace) and at most
-    ``size`` bytes; ``core_hours`` of reading, ``hours`` on ``cores``; ``disk`` bytes are needed,
-    ``free`` there are. ``measured`` says whose rates these are. The index of words takes
-    ``search_hours`` more core-hours. From the first request to a search by words it takes
-    ``end_hours`` on ``cores``; ``bottleneck`` is the longest step.
-    """
-
-    listed: int
-    new: int
-    gone: int
-    again: int
-    requests: int
-    request_hours: float
-    size: int
-    core_hours: float
-    hours: float
-    cores: int
-    disk: int
-    free: int
-    measured: str
-    search_hours: float
-    end_hours: float
-    bottleneck: str
-
-
 def plan_pmc(
     folder: Path, web: Web, choice: Choice | None = None, *, retry: bool = False, workers: int = 0
 ) -> PmcPlan:
-    """Return the work, time and space that an update would take; see `.pmc.update` for its options.
+    """Return the effort of an update; see `.pmc.update` for its options.
 
     Raises
     ------
     Unreachable
-        The listing could not be had.
+        The listing could not be fetched.
     """
-    objects = ObjectTable(folder)
-    before = objects.get_fact("choice")
-    wanted = choice or (Choice.from_json(before) if before else Choice())
-    anew = bool(before) and wanted.to_json() != before
-    found = compare_with_bucket(objects, wanted, web, retry=retry, chosen_anew=anew)
+    _, found = find_differences(ObjectTable(folder), choice, web, retry=retry)
     files = Manifest(folder).list_files("pmc")
     read = [file for file in files if file.is_read and file.cpu]
     again = sum(file.records for file in files if file.state == "done" and not file.is_read)
@@ -229,28 +215,28 @@ def plan_pmc(
         parts, measured = sum(file.bytes for file in read) / size, f"{count:,} articles read here"
     chosen = web.settings.pmc_cloud_request_delay_ms
     delay = 1000 / PMC_REQUESTS if chosen is None else chosen
-    cores, hours = workers or os.cpu_count() or 1, (len(found.new) + again) * cpu / 3600
-    requests = 2 * len(found.new) * (max(5.0, delay) / 1000) / 3600
-    search = (len(found.new) + again) * PMC_PASSAGES / rates.words / _HOUR
-    # Batches are read while the next ones are fetched; the index waits for both.
-    end = max(requests, hours / cores) + search / cores
-    steps = {"fetching": requests, "reading": hours / cores, "indexing": search / cores}
+    new, cores = len(found.new), workers or os.cpu_count() or 1
+    hours = (new + again) * cpu / _HOUR
+    request_hours = 2 * new * (max(5.0, delay) / 1000) / _HOUR
+    search = (new + again) * PMC_PASSAGES / rates.words / _HOUR
+    steps = {"fetching": request_hours, "reading": hours / cores, "indexing": search / cores}
     return PmcPlan(
         listed=found.listed,
-        new=len(found.new),
+        new=new,
         gone=len(found.gone),
         again=again,
-        requests=2 * len(found.new),
-        request_hours=requests,
-        size=round(len(found.new) * each),
+        requests=2 * new,
+        request_hours=request_hours,
+        size=round(new * each),
         core_hours=hours,
         hours=hours / cores,
         cores=cores,
-        disk=round(len(found.new) * each * (1 + parts)),
+        disk=round(new * each * (1 + parts)),
         free=_get_free_bytes(folder),
         measured=measured,
         search_hours=search,
-        end_hours=end,
+        # Batches are read while the next ones are fetched; the index waits for both.
+        end_hours=max(request_hours, hours / cores) + search / cores,
         bottleneck=_find_longest_step(steps),
     )
 

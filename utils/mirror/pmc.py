@@ -1,17 +1,17 @@
-"""PMC's open articles, brought up to date from the Cloud Service; nobody else is asked.
+"""Update a mirror of PMC's open articles from the Cloud Service; no other site is asked.
 
-What differs from what is here is put into batches, and that is written down before anything is
-fetched: whoever goes on after a death makes the same batches, and so the same bytes. This process
-fetches a batch into a `bundle <.bundles>`, an engine's workers make `texts <.texts>` of it.
+Article versions that differ from the mirror are put into batches. The batches are written down
+before anything is fetched, so that a run after a death makes the same batches, and the same bytes.
+This process fetches a batch into a `bundle <.bundles>`, and an engine's workers make `texts
+<.texts>` of it. An article that kills its workers is found and set aside; see `.deadly`.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -30,14 +30,14 @@ from ..sources.pmc_inventory import (
 from ..system import safe_files
 from .bundles import Member, get_bundle_md5, read_members, write_bundle
 from .compaction import merge_small_files
+from .deadly import set_deadly_members_aside
 from .engines import Lost, Run
 from .generations import Generations
-from .locks import exclusive_lock
-from .manifest import KINDS, Manifest, SourceFile
+from .manifest import SourceFile
 from .objects import Batch, Difference, ObjectTable
 from .parts import Part, ReadJob
-from .pubmed import MirrorProgress
 from .texts import parse_citation, read_texts
+from .updates import MirrorProgress, Update, fetch_ahead
 
 if TYPE_CHECKING:
     from ..http import Web
@@ -49,7 +49,6 @@ BATCH = 1_000
 FEW = 500
 """Articles up to which each is looked up, instead of the inventory of all."""
 _AT_ONCE = 16  # requests, as many as the site's limit lets go
-_ENOUGH = 3  # batches in a row that cannot be reached: the site is down
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ class Choice:
     """The articles that are wanted; an empty choice wants all.
 
     ``licenses`` as PMC writes them (``CC BY``), ``years`` the first and the last (0: any),
-    ``journals`` as NLM abbreviates them, ``pmcids`` digits (None: of all articles).
+    ``journals`` as NLM abbreviates them, ``pmcids`` digits (None: all articles).
     """
 
     licenses: tuple[str, ...] = ()
@@ -129,19 +128,19 @@ def update(
     most: int = 0,
     copy: Path | None = None,
 ) -> Iterator[MirrorProgress]:
-    """Bring a mirror of PMC up to date; going through it does the work.
+    """Bring a mirror of PMC up to date; iterating over it does the work.
 
     Parameters
     ----------
     folder, web, run
         As for `.pubmed.update`.
     choice : Choice, optional
-        Which articles; that of the last time when None. What is here and does not fit another
-        choice stays until it changes.
+        The wanted articles; those of the last update when None. Articles that do not fit a new
+        choice stay until they change.
     retry : bool, optional
-        Ask again for what was set aside.
+        Ask again for articles that were set aside.
     most : int, optional
-        So many new article versions at the most; 0 for all.
+        The largest number of new article versions; 0 for all.
     copy : Path, optional
         A copy of the bucket made with its own tools. Objects whose MD5 is that of the inventory
         are read from there; the others are fetched.
@@ -151,21 +150,18 @@ def update(
     BadRequest
         The copy has no metadata.
     StoreBusy
-        Another process is at it.
+        Another process updates the mirror.
     Unreachable
-        The listing could not be had.
+        The listing could not be fetched.
     StoreFailed
         The disk refuses; what was read stays.
     """
     if copy and not (copy / "metadata").is_dir():
         msg = f"{copy} is not a copy of PMC's Cloud Service: it has no folder `metadata`."
         raise BadRequest(msg, f"Copy the bucket s3://{BUCKET} to it: the how-to page on mirrors.")
-    safe_files.make_folder(folder)
-    with exclusive_lock(folder / "pmc.lock", f"the mirror of PMC in {folder}"):
-        for kind in KINDS:
-            safe_files.delete_stale_temporary_files(folder / "part" / f"{SOURCE}{kind}")
-        safe_files.delete_stale_temporary_files(folder / "source" / SOURCE)
-        yield from _Update(folder, web, run, copy).run_steps(choice, retry=retry, most=most)
+    work = _Update(folder, web, run, copy)
+    with work.lock_mirror("pmc.lock", "PMC"):
+        yield from work.run_steps(choice, retry=retry, most=most)
 
 
 def select_articles(generations: Generations) -> tuple[Choice, list[str]]:
@@ -186,17 +182,17 @@ def select_articles(generations: Generations) -> tuple[Choice, list[str]]:
     return choice, [f"PMC{row['pmcid']}" for row in rows if choice.is_wanted(row)]
 
 
-class _Update:
+class _Update(Update):
     """One run."""
 
+    source = SOURCE
+
     def __init__(self, folder: Path, web: Web, run: Run, copy: Path | None = None) -> None:
-        self.folder, self.web, self.run, self.copy = folder, web, run, copy
-        self.manifest, self.objects = Manifest(folder), ObjectTable(folder)
-        self.generations = Generations(folder, SOURCE)
-        self.progress = MirrorProgress()
-        self.began = time.monotonic()
+        super().__init__(folder, web, run)
+        self.copy, self.objects = copy, ObjectTable(folder)
         self.choice = Choice()
         self.again: dict[int, SourceFile] = {}
+        self.mended = set[int]()
 
     def run_steps(
         self, choice: Choice | None, *, retry: bool, most: int
@@ -204,29 +200,27 @@ class _Update:
         """Plan, fetch, read and publish."""
         self._plan_batches(choice, retry=retry, most=most)
         while due := self._find_due():
-            self._advance_progress(total=self.progress.files + len(due))
-            yield self.progress
-            before = self.progress
+            yield self.advance(total=self.progress.files + len(due))
+            before, unread = self.progress.files + len(self.mended), list[Part | Lost[ReadJob]]()
             for made in self.run(read_texts, self._make_jobs(due)):
-                self._record_outcome(made)
+                if isinstance(made, Lost) or made.reason:
+                    unread.append(made)
+                else:
+                    self._record_part(made)
                 yield self.progress
-            if self.progress.unreachable or self.progress.files == before.files:
+            for made in unread:
+                self._mend_bundle(made)
+            if self.progress.unreachable or self.progress.files + len(self.mended) == before:
                 break
-        self._advance_progress(step="publishing")
-        yield self.progress
+        yield self.advance(step="publishing")
         self._publish_generation()
-        yield self._advance_progress(step="done")
+        yield self.advance(step="done")
 
     # -- what is to be done ------------------------------------------------------------------
 
     def _plan_batches(self, choice: Choice | None, *, retry: bool, most: int) -> None:
         """Put what differs into batches."""
-        before = self.objects.get_fact("choice")
-        self.choice = choice or (Choice.from_json(before) if before else Choice())
-        anew = bool(before) and self.choice.to_json() != before
-        found = compare_with_bucket(
-            self.objects, self.choice, self.web, retry=retry, chosen_anew=anew
-        )
+        self.choice, found = find_differences(self.objects, choice, self.web, retry=retry)
         batches: list[Batch] = [("going", some) for some in _split_batches(found.gone)]
         batches += [("due", some) for some in _split_batches(found.new[: most or None])]
         self.objects.set_fact("choice", self.choice.to_json())
@@ -246,59 +240,50 @@ class _Update:
 
     def _make_jobs(self, due: dict[int, Batch]) -> Iterator[ReadJob]:
         """Yield batches to be read as soon as they are fetched; the next is fetched meanwhile."""
-        left, out_of_reach = iter(due.items()), 0
-        ahead = ThreadPoolExecutor(1, "bundle")
-        pool = ThreadPoolExecutor(_AT_ONCE, "article")
-        fetch = partial(self._fetch_bundle, pool)
-        coming: Future[Path] | None = None
-        try:
-            for number, batch in left:
-                now = coming or ahead.submit(fetch, number, batch)
-                following = _find_next_batch(due, number)
-                coming = ahead.submit(fetch, *following) if following else None
-                try:
-                    job = self._make_job(number, now.result())
-                except Unreachable as error:
-                    out_of_reach += 1
-                    failed = {**self.progress.failed, _format_sequence(number): error.message}
-                    self._advance_progress(failed=failed, unreachable=True)
-                else:
-                    out_of_reach = 0
-                    if job:
-                        yield job
-                if out_of_reach >= _ENOUGH:
-                    return
-        finally:
-            self.web.transport.cancel_requests()
-            for one in (ahead, pool):
-                one.shutdown(wait=True, cancel_futures=True)
+        with ThreadPoolExecutor(_AT_ONCE, "article") as pool:
+            fetch = partial(self._fetch_bundle, pool)
+            fetched = fetch_ahead(fetch, due.items(), self.web, at_once=1, ahead=1)
+            with closing(fetched):
+                for (number, _), future in fetched:
+                    try:
+                        job = self._make_job(number, future.result())
+                    except Unreachable as error:
+                        self.add_failures({_format_sequence(number): error.message})
+                        self.advance(unreachable=True)
+                    except BadContent as error:
+                        self._fetch_articles_again(number, error.message)
+                    else:
+                        if job:
+                            yield job
 
     def _make_job(self, number: int, bundle: Path) -> ReadJob | None:
         """Return what is to be read of a bundle; None if it is empty."""
+        file = self.again.get(number)
         if not any(one.has_row for one in read_members(bundle, bytes_too=False)):
             self._record_object_outcomes(number, bundle, {})
+            if file:
+                self.manifest.delete_files([file])
             safe_files.delete_if_exists(bundle)
-            self._advance_progress(files=self.progress.files + 1)
+            self.advance(files=self.progress.files + 1)
             return None
-        if number in self.again:
-            self.again.pop(number).delete_damaged_parts(self.folder)
-        name, sequence = bundle.name, _format_sequence(number)
-        return ReadJob(
-            str(bundle), SOURCE, name, sequence, number, get_bundle_md5(bundle), str(self.folder)
-        )
+        if file:
+            file.delete_damaged_parts(self.folder)
+        return _to_file(bundle).to_job(bundle, self.folder)
 
     # -- fetching ----------------------------------------------------------------------------
 
-    def _fetch_bundle(self, pool: ThreadPoolExecutor, number: int, batch: Batch) -> Path:
+    def _fetch_bundle(self, pool: ThreadPoolExecutor, due: tuple[int, Batch]) -> Path:
         """Return the bundle of a batch; fetch its articles if it is missing.
 
         Raises
         ------
         Unreachable
-            Some of it could not be had; it is asked for again by the next run.
+            An article could not be fetched; the next run tries again.
+        BadContent
+            The bundle of an earlier update is gone.
         """
-        place, sequence = self.folder / "source" / SOURCE, _format_sequence(number)
-        state, objects = batch
+        number, (state, objects) = due
+        place, sequence = self.source_folder, _format_sequence(number)
         named = self.again[number].name if state == "again" else f"{sequence}-*.zip"
         if found := sorted(place.glob(named)):
             return found[0]
@@ -306,8 +291,7 @@ class _Update:
             gone = [Member(one, "gone", "It is not listed any more.") for one in objects]
             return write_bundle(gone, place, sequence)
         if state == "again":
-            msg = f"The bundle {sequence} of PMC is gone."
-            raise Unreachable(msg, f"Restore {place}, or delete the mirror.")
+            raise BadContent(f"{place / named} is gone.")
         had = self.objects.find_former_texts(number)
         futures = [pool.submit(self._fetch_member, one, one in had) for one in objects]
         return write_bundle([future.result() for future in futures], place, sequence)
@@ -330,27 +314,15 @@ class _Update:
 
     # -- what became of it -------------------------------------------------------------------
 
-    def _record_outcome(self, made: Part | Lost[ReadJob]) -> None:
-        """Record the parts of a batch, or why it has none."""
-        if isinstance(made, Lost) or made.reason:
-            self._split_failed_bundle(made)
-            return
-        order = int(made.name.partition("-")[0])
-        bundle = self.folder / "source" / SOURCE / made.name
-        file = SourceFile(SOURCE, made.name, SOURCE, _format_sequence(order), order,
-                          size=bundle.stat().st_size)  # fmt: skip
-        file = self.manifest.record_part(file, made, get_bundle_md5(bundle))
-        self._record_object_outcomes(order, bundle, _find_rejected(file.get_part_path(self.folder)))
+    def _record_part(self, part: Part) -> None:
+        """Record the parts of a batch, and the state of its articles."""
+        bundle = self.source_folder / part.name
+        file = self.manifest.record_part(_to_file(bundle), part, get_bundle_md5(bundle))
+        rejected = _find_rejected(file.get_part_path(self.folder))
+        self._record_object_outcomes(file.order, bundle, rejected)
+        self.add_part(part, file.size)
         now = self.progress
-        size, files = now.size + file.size, now.files + 1
-        self._advance_progress(
-            files=files,
-            size=size,
-            total_size=size * max(now.total, files) // files,
-            cpu=now.cpu + made.cpu,
-            **{name: getattr(now, name) + getattr(made, name)
-               for name in ("records", "deletions", "passages")},
-        )  # fmt: skip
+        self.advance(total_size=now.size * max(now.total, now.files) // now.files)
 
     def _record_object_outcomes(
         self, number: int, bundle: Path, refused: dict[tuple[int, int], str]
@@ -365,24 +337,42 @@ class _Update:
             if state in ("aside", "vanished"):
                 failed[one.listed.name] = why
         self.objects.record_outcomes(number, ends)
-        self._advance_progress(failed={**self.progress.failed, **failed})
+        self.again.pop(number, None)
+        self.remove_failure(_format_sequence(number))
+        self.add_failures(failed)
 
-    def _split_failed_bundle(self, made: Part | Lost[ReadJob]) -> None:
-        """Plan each article of an unreadable bundle by itself, to find the cause."""
+    def _mend_bundle(self, made: Part | Lost[ReadJob]) -> None:
+        """Set aside the articles of a bundle that killed workers, or fetch its articles again."""
         name = made.name if isinstance(made, Part) else made.job.name
-        bundle = self.folder / "source" / SOURCE / name
-        number = int(name.partition("-")[0])
-        objects = self.objects.list_due_batches().get(number, ("", []))[1]
-        safe_files.delete_if_exists(bundle)
-        if len(objects) > 1:
-            self.objects.add_batches([("due", [one]) for one in objects])
-            self._advance_progress(files=self.progress.files + 1)
+        bundle = self.source_folder / name
+        number = _to_file(bundle).order
+        if isinstance(made, Part):
+            self._fetch_articles_again(number, made.reason)
             return
-        self.objects.record_outcomes(number, [(one, "aside", made.reason) for one in objects])
-        failed = {one.name: made.reason for one in objects} or {name: made.reason}
-        self._advance_progress(
-            failed={**self.progress.failed, **failed}, files=self.progress.files + 1
-        )
+        mended = set_deadly_members_aside(bundle, self.folder, self.run)
+        if mended == bundle:  # its workers were killed from outside
+            self.add_failures({_format_sequence(number): made.reason})
+            return
+        self.mended.add(number)
+        if file := self.again.get(number):
+            # The former bundle stays for as long as a kept generation refers to it.
+            new = replace(file, name=mended.name, md5=get_bundle_md5(mended))
+            self.manifest.replace_files([file], new)
+        else:
+            safe_files.delete_if_exists(bundle)
+
+    def _fetch_articles_again(self, number: int, reason: str) -> None:
+        """Have the articles of a bundle that is damaged or gone fetched again, once in a run."""
+        if number in self.mended:
+            self.add_failures({_format_sequence(number): reason})
+            return
+        self.mended.add(number)
+        if file := self.again.pop(number, None):
+            self.objects.plan_again(number)
+            self.manifest.delete_files([file])
+        else:
+            for bundle in self.source_folder.glob(f"{_format_sequence(number)}-*.zip"):
+                safe_files.delete_if_exists(bundle)
 
     def _publish_generation(self) -> None:
         """Build and publish a generation of all that is read, if it is not published yet."""
@@ -393,9 +383,9 @@ class _Update:
             merge_small_files(self.folder, files, live, BATCH, self.run)
             made = self.generations.build(self._list_readable(), {})
             self.generations.publish(made.name)
-            self._advance_progress(changed=not current or made.name != current.name)
+            self.advance(changed=not current or made.name != current.name)
         self._delete_unused()
-        self._advance_progress(generation=self.generations.get_published())
+        self.advance(generation=self.generations.get_published())
 
     def _list_readable(self) -> list[SourceFile]:
         return [
@@ -404,22 +394,27 @@ class _Update:
 
     def _delete_unused(self) -> None:
         """Delete bundles and parts that no kept generation and no later update needs."""
+        self.delete_unused_parts()
         kept = self.manifest.list_files(SOURCE)
-        parts = {file.get_part_path(self.folder, kind) for file in kept for kind in KINDS}
-        for path in self.generations.delete_old_generations():
-            if path not in parts:
-                safe_files.delete_if_exists(path)
         for generation in self.generations.list_generations():
             kept += self.generations.list_files(generation)
         names, due = {file.name for file in kept}, self.objects.list_due_batches()
-        for path in (self.folder / "source" / SOURCE).glob("*.zip"):
-            if path.name not in names and int(path.name.partition("-")[0]) not in due:
+        for path in self.source_folder.glob("*.zip"):
+            if path.name not in names and _to_file(path).order not in due:
                 safe_files.delete_if_exists(path)
 
-    def _advance_progress(self, **facts: Any) -> MirrorProgress:
-        seconds = time.monotonic() - self.began
-        self.progress = replace(self.progress, **facts, seconds=seconds)
-        return self.progress
+
+def find_differences(
+    objects: ObjectTable, choice: Choice | None, web: Web, *, retry: bool = False
+) -> tuple[Choice, Difference]:
+    """Return the choice that counts, and what differs from the mirror; see `compare_with_bucket`.
+
+    Without a *choice*, the one of the last update counts.
+    """
+    before = objects.get_fact("choice")
+    chosen = choice or (Choice.from_json(before) if before else Choice())
+    anew = bool(before) and chosen.to_json() != before
+    return chosen, compare_with_bucket(objects, chosen, web, retry=retry, chosen_anew=anew)
 
 
 def compare_with_bucket(
@@ -435,7 +430,7 @@ def compare_with_bucket(
     Raises
     ------
     Unreachable
-        The listing could not be had, or has suddenly not half of what it had.
+        The listing could not be fetched, or lacks more than half of the articles it had.
     """
     options: dict[str, Any] = {"retry": retry, "chosen_anew": chosen_anew}
     if choice.pmcids is not None:
@@ -460,13 +455,15 @@ def _split_batches(some: Sequence[ObjectVersion]) -> Iterator[list[ObjectVersion
     return (list(some[at : at + BATCH]) for at in range(0, len(some), BATCH))
 
 
-def _find_next_batch(due: dict[int, Batch], number: int) -> tuple[int, Batch] | None:
-    following = next((one for one in due if one > number), None)
-    return None if following is None else (following, due[following])
-
-
 def _format_sequence(number: int) -> str:
     return f"{number:07}"
+
+
+def _to_file(bundle: Path) -> SourceFile:
+    """Return a bundle as the manifest has it."""
+    sequence, _, md5 = bundle.stem.partition("-")
+    size = bundle.stat().st_size if bundle.exists() else 0
+    return SourceFile(SOURCE, bundle.name, SOURCE, sequence, int(sequence), size=size, md5=md5)
 
 
 def _list_digests(files: Sequence[SourceFile]) -> list[tuple[str, str]]:

@@ -1,74 +1,35 @@
-"""All of PubMed, brought up to date from its baseline and update files; nobody else is asked.
+"""Update a mirror of all of PubMed from its baseline and update files; no other site is asked.
 
-What is new is fetched by this process, at the pace of the site; whoever reads it, a file at a time,
-is the engine's choice. What was killed, at any moment, loses the files under way and nothing else:
-the same command goes on.
+This process fetches new files at the pace of the site, and an engine's workers read one file at a
+time. A run that is killed at any moment loses the files under way and nothing else: the same
+command goes on.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from concurrent.futures import Future
+from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import BadContent, NotAvailable, Unreachable
 from ..sources.pubmed_files import BulkFile, Folder
 from ..system import safe_files
 from .engines import Lost, Run
-from .generations import Generation, Generations
-from .locks import exclusive_lock
-from .manifest import KINDS, YEAR, Manifest, SourceFile, State
+from .generations import Generation
+from .manifest import YEAR, SourceFile, State
 from .parts import Part, ReadJob, read_part
 from .pubmed_files import Chain, FilledFolder, Nlm, Origin, build_chains, compute_md5
+from .updates import MirrorProgress, Update, fetch_ahead
 
 if TYPE_CHECKING:
     from ..http import Web
 
 SOURCE = "pubmed"
 _AT_ONCE = 3  # files on their way, as many as the site's limit lets go
-_AHEAD = 6  # fetched or under way, and not read yet
-_ENOUGH = 3  # files in a row that cannot be reached: the site is down
-
-
-@dataclass(frozen=True, slots=True)
-class MirrorProgress:
-    """The progress of an update.
-
-    ``files`` of ``total`` are read in this run, with ``records``, ``deletions`` and ``passages``;
-    ``size`` of ``total_size`` bytes by the listing; ``failed`` are files set aside, vanished or not
-    reached, each with its reason. At the end ``generation`` is what is published now, ``changed``
-    whether this run published it, and ``waits_for`` why it did not; ``held_back`` counts files
-    that wait for one before them.
-    """
-
-    files: int = 0
-    total: int = 0
-    records: int = 0
-    deletions: int = 0
-    passages: int = 0
-    size: int = 0
-    total_size: int = 0
-    seconds: float = 0.0
-    cpu: float = 0.0
-    step: str = "reading"
-    failed: dict[str, str] = field(default_factory=dict)
-    unreachable: bool = False
-    generation: Generation | None = None
-    changed: bool = False
-    waits_for: str = ""
-    held_back: int = 0
-
-    @property
-    def eta_s(self) -> float | None:
-        """The seconds until all files are read, by the bytes so far; None if unknown."""
-        if not (self.size and self.seconds):
-            return None
-        return (self.total_size - self.size) * self.seconds / self.size
+_AHEAD = 5  # files fetched or under way, and not read yet
 
 
 def update(
@@ -80,54 +41,51 @@ def update(
     most: int = 0,
     filled: Path | None = None,
 ) -> Iterator[MirrorProgress]:
-    """Bring a mirror of PubMed up to date; going through it does the work.
+    """Bring a mirror of PubMed up to date; iterating over it does the work.
 
     Parameters
     ----------
     folder : Path
-        That of the mirror.
+        The folder of the mirror.
     web : Web
-        For this alone: it is ended with the work.
+        A client for this update alone, because a run that is broken off cancels its requests.
     run : Run
         An engine.
     keep : bool, optional
         Whether files stay when they are read, so that parts can be made again without the network.
     most : int, optional
-        So many files at the most, the first that are due; 0 for all.
+        The largest number of files, the first that are due; 0 for all.
     filled : Path, optional
         A folder with NLM's files; then no site is asked for them.
 
     Raises
     ------
     StoreBusy
-        Another process is at it.
+        Another process updates the mirror.
     Unreachable
-        The listing could not be had.
+        The listing could not be fetched.
     StoreFailed
         The disk refuses; what was read stays.
     """
-    safe_files.make_folder(folder)
-    with exclusive_lock(folder / "update.lock", f"the mirror of PubMed in {folder}"):
-        for kind in KINDS:
-            safe_files.delete_stale_temporary_files(folder / "part" / f"{SOURCE}{kind}")
-        yield from _Update(folder, web, run, keep, filled).run_steps(most)
+    work = _Update(folder, web, run, keep, filled)
+    with work.lock_mirror("update.lock", "PubMed"):
+        yield from work.run_steps(most)
 
 
-class _Update:
+class _Update(Update):
     """One run."""
+
+    source = SOURCE
 
     def __init__(
         self, folder: Path, web: Web, run: Run, keep: bool, filled: Path | None = None
     ) -> None:
-        self.folder, self.web, self.run, self.keep = folder, web, run, keep
+        super().__init__(folder, web, run)
+        self.keep = keep
         self.origin: Origin = FilledFolder(filled) if filled else Nlm(web)
-        self.manifest = Manifest(folder)
-        self.generations = Generations(folder, SOURCE)
         self.files: dict[str, SourceFile] = {}
         self.notice = (0, 0)
         self.retryable = set[str]()
-        self.progress = MirrorProgress()
-        self.began = time.monotonic()
 
     def run_steps(self, most: int) -> Iterator[MirrorProgress]:
         """Read all listed files, read again those that came damaged, and publish."""
@@ -135,10 +93,9 @@ class _Update:
         if self.retryable and not self.progress.unreachable:
             with suppress(Unreachable):  # the first listing was available: publish what was read
                 yield from self._read_listed(most, again=True)
-        self._advance_progress(step="publishing")
-        yield self.progress
+        yield self.advance(step="publishing")
         self._publish_generation()
-        yield self._advance_progress(step="done")
+        yield self.advance(step="done")
 
     def _read_listed(self, most: int, *, again: bool = False) -> Iterator[MirrorProgress]:
         """Read the listed files that are due; *again* only those that failed or are new."""
@@ -149,10 +106,9 @@ class _Update:
         self.files = {file.name: file for file in self.manifest.list_files(SOURCE)}
         due = self._find_unread_files({file.name for file in listed}, settled)[: most or None]
         now = self.progress
-        self._advance_progress(
+        yield self.advance(
             total=now.files + len(due), total_size=now.size + sum(file.size for file in due)
         )
-        yield self.progress
         for made in self.run(read_part, self._make_jobs(due)) if due else ():
             self._record_outcome(made)
             yield self.progress
@@ -164,43 +120,27 @@ class _Update:
             if file.name in settled or file.has_current_parts(self.folder):
                 continue
             file = self.files[file.name] = replace(file, state="listed")  # noqa: PLW2901 - not done
-            if file.name in listed or get_source_path(self.folder, file).exists():
+            if file.name in listed or file.get_source_path(self.folder).exists():
                 due.append(file)
             else:
                 self._record_failure(file, "vanished", "It is not listed any more.")
         return due
 
     def _make_jobs(self, due: Sequence[SourceFile]) -> Iterator[ReadJob]:
-        """Yield files to be read as soon as they are fetched; a few are fetched ahead."""
-        left, out_of_reach = iter(due), 0
-        pool = ThreadPoolExecutor(_AT_ONCE, "mirror")
-        fetching = {pool.submit(self._fetch_file, file): file for file in islice(left, _AHEAD)}
-        try:
-            while fetching:
-                done, _ = wait(fetching, return_when=FIRST_COMPLETED)
-                for future in done:
-                    file = fetching.pop(future)
-                    job = self._make_job(file, future)
-                    out_of_reach = out_of_reach + 1 if self._was_unreachable(file) else 0
-                    if job:
-                        yield job
-                    if out_of_reach < _ENOUGH:
-                        fetching |= {
-                            pool.submit(self._fetch_file, more): more for more in islice(left, 1)
-                        }
-        except BaseException:
-            self.web.transport.cancel_requests()  # a run that is broken off waits for no request
-            raise
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+        """Yield files to be read as soon as they are fetched."""
+        fetched = fetch_ahead(self._fetch_file, due, self.web, at_once=_AT_ONCE, ahead=_AHEAD)
+        with closing(fetched):
+            for file, future in fetched:
+                if job := self._make_job(file, future):
+                    yield job
 
     def _fetch_file(self, file: SourceFile) -> str:
         """Fetch a file if it is missing; return its MD5."""
-        if file.md5 and get_source_path(self.folder, file).exists():
+        if file.md5 and file.get_source_path(self.folder).exists():
             return file.md5
         listed = to_bulk_file(file)
         md5 = self.origin.get_md5(listed)
-        path = get_source_path(self.folder, replace(file, md5=md5))
+        path = replace(file, md5=md5).get_source_path(self.folder)
         are_made = not file.had_parts and self._to_job(file, md5).records.exists()
         if not path.exists() and not are_made:
             safe_files.make_folder(path.parent)
@@ -216,9 +156,7 @@ class _Update:
             self._record_failure(file, state, error.message)
             self.retryable.add(file.name)
         except Unreachable as error:
-            self._advance_progress(
-                failed={**self.progress.failed, file.name: error.message}, unreachable=True
-            )
+            self.add_failures({file.name: error.message}, unreachable=True)
         else:
             file.delete_damaged_parts(self.folder)
             self.files[file.name] = replace(file, md5=md5)
@@ -226,42 +164,28 @@ class _Update:
         return None
 
     def _to_job(self, file: SourceFile, md5: str) -> ReadJob:
-        path = str(get_source_path(self.folder, replace(file, md5=md5)))
-        about = (file.source, file.name, file.sequence, file.order)
-        return ReadJob(path, *about, md5, str(self.folder))
-
-    def _was_unreachable(self, file: SourceFile) -> bool:
-        return file.name in self.progress.failed and self.files[file.name].state == "listed"
+        fetched = replace(file, md5=md5)
+        return fetched.to_job(fetched.get_source_path(self.folder), self.folder)
 
     def _record_outcome(self, made: Part | Lost[ReadJob]) -> None:
         """Record the parts of a file, or why it has none."""
         part = made if isinstance(made, Part) else Part(made.job.name, reason=made.reason)
         file = self.manifest.record_part(self.files[part.name], part, self.files[part.name].md5)
         self.files[part.name] = file
-        source, now = get_source_path(self.folder, file), self.progress
-        failed = {name: why for name, why in now.failed.items() if name != part.name}
-        if part.reason and source.exists() and compute_md5(source) != file.md5:
-            safe_files.delete_if_exists(source)  # damaged on this disk: fetched again
-            self.retryable.add(part.name)
-        self._advance_progress(
-            files=now.files + (not part.reason),
-            size=now.size + file.size,
-            cpu=now.cpu + part.cpu,
-            failed=failed | ({part.name: part.reason} if part.reason else {}),
-            **{name: getattr(now, name) + getattr(part, name)
-               for name in ("records", "deletions", "passages")},
-        )  # fmt: skip
-        if not self.keep and not part.reason:
+        source = file.get_source_path(self.folder)
+        self.add_part(part, file.size, files=not part.reason)
+        self.remove_failure(part.name)
+        if part.reason:
+            self.add_failures({part.name: part.reason})
+            if source.exists() and compute_md5(source) != file.md5:
+                safe_files.delete_if_exists(source)  # damaged on this disk: fetched again
+                self.retryable.add(part.name)
+        elif not self.keep:
             safe_files.delete_if_exists(source)
 
     def _record_failure(self, file: SourceFile, state: State, reason: str) -> None:
         self.files[file.name] = self.manifest.record_failure(file, state, reason)
-        self._advance_progress(failed={**self.progress.failed, file.name: reason})
-
-    def _advance_progress(self, **facts: Any) -> MirrorProgress:
-        seconds = time.monotonic() - self.began
-        self.progress = replace(self.progress, **facts, seconds=seconds)
-        return self.progress
+        self.add_failures({file.name: reason})
 
     def _publish_generation(self) -> None:
         """Build and publish the newest generation that can be, if it is not published yet."""
@@ -275,22 +199,22 @@ class _Update:
             if not current or _is_different(chain, self.generations.list_files(current), current):
                 made = self.generations.build(chain.files, chain.missing)
                 self.generations.publish(made.name)
-                self._advance_progress(changed=not current or made.name != current.name)
+                self.advance(changed=not current or made.name != current.name)
                 self._delete_unused(made)
-            self._advance_progress(held_back=chain.holds_back)
+            self.advance(held_back=chain.holds_back)
             break
         published = self.generations.get_complete()
         if last and not published:
             waits_for += (
-                f" ({last}, published before, is damaged and cannot be made again from here)"
+                f" ({last}, published before, is damaged and cannot be made again from these files)"
             )
-        self._advance_progress(generation=published, waits_for=waits_for)
+        self.advance(generation=published, waits_for=waits_for)
 
     def _find_baseline_ends(self, last: str) -> dict[int, int]:
         """Return the last file's number of each baseline, by NLM's notice and by what is here.
 
-        A year that was published had its baseline whole; once NLM's notice is on the next one,
-        nobody else says which of its files was the last.
+        A year that was published had a complete baseline. Once NLM's notice is about the next year,
+        only the files here say which one was the last.
         """
         year, number = _parse_generation_name(last)
         here = (
@@ -306,25 +230,12 @@ class _Update:
         self.manifest.delete_files(old)
         self.files = {file.name: file for file in self.manifest.list_files(SOURCE)}
         failed = self.progress.failed.items()
-        self._advance_progress(failed={name: why for name, why in failed if name in self.files})
-        needed = {
-            file.get_part_path(self.folder, kind)
-            for file in self.files.values()
-            if file.is_read
-            for kind in KINDS
-        }
-        for path in self.generations.delete_old_generations():
-            if path not in needed:
-                safe_files.delete_if_exists(path)
-        sources = {get_source_path(self.folder, file) for file in self.files.values()}
-        for path in (self.folder / "source" / SOURCE).glob("*.xml.gz"):
+        self.advance(failed={name: why for name, why in failed if name in self.files})
+        self.delete_unused_parts()
+        sources = {file.get_source_path(self.folder) for file in self.files.values()}
+        for path in self.source_folder.glob("*.xml.gz"):
             if path not in sources:
                 safe_files.delete_if_exists(path)
-
-
-def get_source_path(folder: Path, file: SourceFile) -> Path:
-    """Return the path of a fetched file; a file there is complete, and has that MD5."""
-    return folder / "source" / file.source / f"{file.sequence}-{file.md5}.xml.gz"
 
 
 def to_source_file(file: BulkFile) -> SourceFile:
@@ -343,7 +254,7 @@ def to_bulk_file(file: SourceFile) -> BulkFile:
 def _find_obstacle(chain: Chain, last: str) -> str:
     """Return why a chain cannot be published after generation *last*; empty if it can.
 
-    That one may be damaged: then it is made again, and no other takes its place meanwhile.
+    If *last* is damaged, it is made again, and no earlier year takes its place meanwhile.
     """
     year, _ = _parse_generation_name(last)
     if chain.waits_for or not chain.files:

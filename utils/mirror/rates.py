@@ -23,7 +23,7 @@ from ..sources.pubmed_files import fetch_file, fetch_md5, list_files
 from ..system import safe_files
 from .generations import Generations
 from .manifest import SourceFile
-from .parts import Part, ReadJob, read_part
+from .parts import Part, read_part
 from .pubmed import SOURCE, to_source_file
 from .pubmed_files import compute_md5
 
@@ -78,7 +78,7 @@ def measure_rates(folder: Path, web: Web, settings: Settings) -> Rates:
     with tempfile.TemporaryDirectory(dir=folder, prefix=".measure-") as name:
         place = Path(name)
         file, path = _get_sample(folder, web, place)
-        job = ReadJob(str(path), SOURCE, file.name, file.sequence, file.order, file.md5, name)
+        job = file.to_job(path, place)
         part = read_part(job)
         if part.reason:
             raise StoreFailed(f"{file.name} cannot be read: {part.reason}", "Run it again.")

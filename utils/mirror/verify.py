@@ -1,6 +1,7 @@
-"""A mirror that proves itself: parts made again from their sources, and counts that must agree.
+"""Verify a mirror: make parts again from their sources, and compare rows, digests and counts.
 
-Bytes are compared where the same libraries wrote them; a generation names those it was made with.
+Bytes are compared where the same libraries wrote them; a generation names the libraries that made
+it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ..system import safe_files
 from .generations import Generation, Generations
 from .manifest import Manifest, SourceFile
 from .parts import ReadJob, compute_sha256, read_part
-from .pubmed import SOURCE, get_source_path, to_bulk_file
+from .pubmed import SOURCE, to_bulk_file
 from .texts import read_texts
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ _UNREADABLE = "Its source cannot be read"
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """One part, or the generation as a whole (``name`` is then its), and what is wrong with it."""
+    """A part, or the whole generation by its name, and what is wrong with it."""
 
     name: str
     faults: tuple[str, ...] = ()
@@ -63,7 +64,7 @@ def verify(
     source: str = SOURCE,
     sample: int = 0,
 ) -> Iterator[Verified]:
-    """Compare the published generation with what its files say; each part, then the whole.
+    """Compare the published generation with its source files: each part, then the whole.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ def verify(
         Files (``pubmed26n0001.xml.gz``) or their places (``26n0001``); all when empty.
     source : {"pubmed", "pmc"}
     sample : int, optional
-        So many of them at the most, evenly over the year; 0 for all.
+        The largest number of files, spread evenly; 0 for all.
 
     Raises
     ------
@@ -124,22 +125,14 @@ def _make_remakings(
 ) -> Iterator[_Remaking]:
     """Yield each file with its source: the kept one, else fetched again."""
     for file in files:
-        source = _find_source(file, folder)
+        source = file.get_source_path(folder)
         if not source.exists() and file.source != SOURCE:
-            msg = f"{source} is gone, and cannot be fetched again as it was."
+            msg = f"{source} is missing, so the parts made of it cannot be verified."
             raise StoreFailed(msg, "Restore it, or delete the mirror and make it again.")
         if not source.exists():
             source = place / source.name
             safe_files.write_file(source, fetch_file(to_bulk_file(file), file.md5, web))
-        about = (file.source, file.name, file.sequence, file.order, file.md5)
-        yield _Remaking(ReadJob(str(source), *about, str(place)), file, str(folder))
-
-
-def _find_source(file: SourceFile, folder: Path) -> Path:
-    """Return the path of a part's source, if it was kept."""
-    if file.source == SOURCE:
-        return get_source_path(folder, file)
-    return folder / "source" / file.source / file.name
+        yield _Remaking(file.to_job(source, place), file, str(folder))
 
 
 def remake_and_compare(remaking: _Remaking) -> Verified:

@@ -51,8 +51,8 @@ def run(
                 if deaths[job] == error.deaths or deaths[job] < MOST_DEATHS:
                     suspects.append(job)
                     continue
-                reason = f"{deaths[job]} workers that read it died, the last with nothing beside it"
-                yield Lost(job, reason)
+                died = f"{deaths[job]} workers died while reading it"
+                yield Lost(job, f"{died}, the last one with no other job")
             else:
                 del given[future]
                 yield raise_if_error(made)

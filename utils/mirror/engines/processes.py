@@ -37,7 +37,7 @@ def run(
                     idle.append(worker)
                 except (EOFError, OSError):
                     deaths[job] += 1
-                    made = Lost(job, f"{MOST_DEATHS} processes that read it died")
+                    made = Lost(job, f"{MOST_DEATHS} processes died while reading it")
                     if deaths[job] < MOST_DEATHS:
                         left = chain([job], left)
                         continue
