@@ -3,7 +3,7 @@
 ``uv run --extra embed --group models python -m quality.benchmarks.corpus_retrieval [--data
 FOLDER]`` (``--papers 6000 --questions 300 --beside --vectors 300000``)
 
-Titles and abstracts are cut and indexed as Papershelf does it; what is asked, in nine kinds, is
+Titles and abstracts are cut and indexed as Papershelf does it; what is asked, in twelve kinds, is
 made from FOLDER by `.questions`. The score is nDCG@10 with one right paper: ``1 / log2(1 + rank)``
 of its first passage among the different papers found. ``find`` is the order of `Corpus.find`: what
 speaks for its evidence counts up to three tenths. ``ranks`` are those of words and meaning fused as
@@ -15,9 +15,9 @@ its order. Last, of papers that answer alike, whether the better evidence stands
 two major headings of MeSH that papers of different designs share, asked for in their words and by
 words alone; pairs of these papers are counted whose scores differ by less than a tenth.
 
-``--beside`` asks Chroma's default index (uv fetches it) and LanceDB's hybrid search, with our
-vectors. Last, the choice
-by signs that large shelves make before they compare: how many of the exact 50 best of ``--vectors``
+``--beside`` asks bm25s (uv fetches it), Chroma's default index and LanceDB's hybrid search, with
+our vectors. Last, the choice by signs that
+large shelves make before they compare: how many of the exact 50 best of ``--vectors``
 rows it keeps. So many real ones are not at hand: each mixes two, half to all of it the first, with
 a little noise.
 """
@@ -149,7 +149,8 @@ def beside(
         for name, words in (("texts", texts), ("asking", asking)):
             Path(folder, f"{name}.json").write_text(json.dumps(words), encoding="utf-8")
         program = str(Path(__file__).with_name(f"corpus_retrieval_{package}.py"))
-        run = ["uv", "run", "--no-project", "--with", package, "python", program, folder]
+        packages = "bm25s,PyStemmer" if package == "bm25s" else package
+        run = ["uv", "run", "--no-project", "--with", packages, "python", program, folder]
         told = subprocess.check_output([*run, str(LIMIT)])
     return [[passages[at].paper for at in found] for found in json.loads(told)]
 
@@ -238,6 +239,7 @@ def measure(given: argparse.Namespace) -> None:
     print(f"{len(made):,} papers, {len(passages):,} passages, {len(questions):,} questions\n")
     found = ours(passages, vectors, asking, asked, evidence, named)
     if given.beside:
+        found["bm25s"] = beside("bm25s", passages, vectors, asking, asked)
         found["Chroma"] = beside("chromadb", passages, vectors, asking, asked)
         found["LanceDB, hybrid"] = beside("lancedb", passages, vectors, asking, asked)
     table(questions, found)
@@ -255,7 +257,7 @@ def main() -> None:
     parser.add_argument("--model", default="", help="folder or OWNER/NAME; else MiniLM")
     parser.add_argument("--part", choices=("tuning", "held out"), default="", help="of the papers")
     parser.add_argument("--questions", type=int, default=300, help="of each kind, at most")
-    parser.add_argument("--beside", action="store_true", help="Chroma's default, too")
+    parser.add_argument("--beside", action="store_true", help="bm25s, Chroma and LanceDB, too")
     parser.add_argument("--vectors", type=int, default=300_000, help="for the signs; 0: without")
     given = parser.parse_args()
     absent = "" if given.data.is_dir() else f"There is no folder {given.data}."

@@ -19,18 +19,27 @@ Asked are
   one of the paper's rarer words;
 - ``other spelling``: a third of a sentence with other endings, dashes, letters and case;
 - ``synonym``: some words of a sentence in which a term stands as its abbreviation, or the reverse,
-  as other papers of the folder introduce them, and as this paper never does.
+  as other papers of the folder introduce them, and as this paper never does;
+- ``numbers``: which study reports one or two numbers of a sentence with their units, written as
+  somebody else would (``12.5mg``, ``p = .03``, ``1234``, ``10 to 20``), for two of its words;
+- ``negated fact``: what a sentence denies, asked with two thirds of its words and another negation;
+- ``British/American``: six words of a sentence, those that the other variety of English spells
+  otherwise in its spelling. The list is that of the package ``breame``, and not that of the
+  product; without the package there are no such questions.
 """
 
 from __future__ import annotations
 
 import gzip
 import hashlib
+import importlib
+import importlib.util
 import random
 import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -45,6 +54,15 @@ _WORD = re.compile(r"[^\W_][\w'’-]*")
 _SYMBOL = re.compile(r"(?<!\w)(?=[\w-]*\d|[\w-]*[α-ω])[A-Za-zα-ωΑ-Ω][\w-]{1,10}(?!\w)")
 _SHORT_FORM = re.compile(r"\(([A-Z][A-Za-z]{1,7})\)")
 _GREEK = {"α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "κ": "kappa", "ω": "omega"}
+_QUANTITY = re.compile(
+    r"(?<![\w.,/])(?:(?:[pPnN]\s?)?[<>=≤≥]\s?)?\d[\d,]*(?:[.·]\d+)?"
+    r"(?:\s?[–-]\s?\d+(?:[.·]\d+)?)?"
+    r"(?:\s?(?:%|[μµmnk]?[gLlM]\b(?:/(?:kg|d|day|mL|L|l)\b)?|m[mM]\b|cm\b|kg\b|h\b|(?:year|month|week|day|hour)s?\b))?"
+)
+_NEGATION = re.compile(r"\b(?:(?:did|was|were|is|are|does) not|without|no|not)\b", re.I)
+_OTHER_NEGATION = {"did not": "does not", "does not": "did not", "was not": "is not",
+                   "were not": "are not", "is not": "was not", "are not": "were not",
+                   "no": "no", "without": "no", "not": "not"}  # fmt: skip
 _RARE = 3  # papers that have the word, at most
 Part = Literal["", "tuning", "held out"]
 Known = tuple[Paper, list[tuple[str, str]]]
@@ -157,6 +175,8 @@ def cases(known: Mapping[str, Known], seed: int = 7) -> tuple[list[Case], list[Q
         asked += _symbol(case, words, chance)
         asked += _spelling(case, chance)
         asked += _synonym(case, short_forms, chance)
+        own = random.Random(f"{seed} {key}")
+        asked += [*_ask_numbers(case, own), *_ask_negated(case, own), *_ask_variety(case, own)]
     return made, asked
 
 
@@ -271,6 +291,79 @@ def _synonym(case: Case, short_forms: dict[str, str], chance: random.Random) -> 
                     some = " ".join(chance.sample(words, 3))
                     yield Question("synonym", case.key, f"{other} {some}")
                     return
+
+
+def _ask_numbers(case: Case, chance: random.Random) -> Iterator[Question]:
+    """Ask which study has one or two numbers of a sentence, written otherwise, and two words."""
+    for sentence in _shuffled_sentences(case, chance):
+        if "doi" in sentence.lower():
+            continue
+        quantities = [found[0].strip() for found in _QUANTITY.finditer(sentence)]
+        quantities = [one for one in quantities if len(re.sub(r"\D", "", one)) > 1]
+        words = [word for word in _WORD.findall(sentence) if len(word) > 3 and word.isalpha()]
+        if quantities and len(words) >= 4:
+            some = chance.sample(quantities, min(len(quantities), chance.choice((1, 2))))
+            told = " and ".join(_rewrite_quantity(one, chance) for one in some)
+            text = f"Which study reports {told} for {' '.join(chance.sample(words, 2))}?"
+            yield Question("numbers", case.key, text)
+            return
+
+
+def _rewrite_quantity(text: str, chance: random.Random) -> str:
+    """Write a number with its unit as somebody else would."""
+    text = text.replace("·", ".")
+    text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text) if "," in text else text
+    if chance.random() < 0.5:
+        text = re.sub(r"^([<>=≤≥pPnN]+\s?[<>=≤≥]?\s?)?0\.(?=\d)", r"\1.", text)
+    joined = re.search(r"\d\s?[–-]\s?\d", text)
+    if joined:
+        text = re.sub(r"\s?[–-]\s?", chance.choice((" to ", "-", "–")), text)
+    if " " in text and chance.random() < 0.5 and not joined:
+        return text.replace(" ", "")
+    return re.sub(r"(?<=\d)(?=[%A-Za-zµμ])", " ", text) if chance.random() < 0.5 else text
+
+
+def _ask_negated(case: Case, chance: random.Random) -> Iterator[Question]:
+    """Ask what one sentence denies, with two thirds of its words and another negation."""
+    for sentence in _shuffled_sentences(case, chance):
+        if not (found := _NEGATION.search(sentence)):
+            continue
+        before, after = (_WORD.findall(part) for part in sentence.split(found[0], 1))
+        if len(before) + len(after) >= 9:
+            kept = [[word for word in part if chance.random() < 2 / 3] for part in (before, after)]
+            other = _OTHER_NEGATION[found[0].lower()]
+            text = " ".join([*kept[0], other, *kept[1]])
+            yield Question("negated fact", case.key, f"Which study found that {text}?")
+            return
+
+
+def _ask_variety(case: Case, chance: random.Random) -> Iterator[Question]:
+    """Ask in the other variety of English with six words of one sentence."""
+    other = _load_varieties()
+    for sentence in _shuffled_sentences(case, chance) if other else ():
+        words = _WORD.findall(sentence)
+        respelled = [at for at, word in enumerate(words) if word.lower() in other]
+        rest = [at for at, word in enumerate(words) if at not in respelled and len(word) > 3]
+        if respelled and len(rest) >= 4:
+            some = sorted([*respelled[:3], *chance.sample(rest, min(len(rest), 4))])
+            text = " ".join(other.get(words[at].lower(), words[at]) for at in some)
+            yield Question("British/American", case.key, text)
+            return
+
+
+@lru_cache
+def _load_varieties() -> dict[str, str]:
+    """Return each word's spelling in the other variety, from the package ``breame``."""
+    if importlib.util.find_spec("breame") is None:
+        return {}
+    known = importlib.import_module("breame.spelling")
+    return {**known.AMERICAN_ENGLISH_SPELLINGS, **known.BRITISH_ENGLISH_SPELLINGS}
+
+
+def _shuffled_sentences(case: Case, chance: random.Random) -> list[str]:
+    text = case.abstract
+    found = [text[start:end] for start, end in iterate_sentence_spans(text, 0, len(text))]
+    return chance.sample(found, len(found))
 
 
 def main() -> None:

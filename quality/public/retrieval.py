@@ -1,4 +1,4 @@
-"""Score the search by words on two public collections, beside the package bm25s.
+"""Score the search by words and by both ways on two public collections, beside bm25s and LanceDB.
 
 Cystic Fibrosis: 1,239 MEDLINE records of 1974 to 1979 and 99 questions, each record judged by four
 people with 0 to 2 points: ``cfc-xml`` and ``other-xmls/cfquery.xml`` in ``Hadartalisr/VSM_IR`` (no
@@ -12,6 +12,9 @@ BioASQ 12B: 340 questions of experts, and 8,705 snippets of PubMed that answer t
 ``data/BioASQ-12b/goldset`` in ``MattMorgis/bioasq-rag`` (CC BY-NC-SA). The different snippets of
 all questions are indexed; relevant are those of the question. Batches 1 and 2 are for tuning, 3 and
 4 for scoring. BioASQ itself searches all of PubMed, so its leaderboards cannot be compared.
+
+``--hybrid`` also searches by words and meaning, with the MiniLM of the group ``models``. LanceDB
+has the same passages and vectors; `..benchmarks.corpus_retrieval_lancedb` says how it is asked.
 """
 
 from __future__ import annotations
@@ -27,12 +30,19 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from lxml import etree
+from numpy.typing import NDArray
 
+from tests.corpus.real_minilm import lay_out_minilm
 from utils.corpus.embedded import EmbeddedFinder
-from utils.model.passage import Filters
+from utils.corpus.local_model import LocalModel
+from utils.model.passage import Filters, Passage
 from utils.outline.cut import split_into_passages
+from utils.settings import load_settings
 
+Vectors = NDArray[np.float32]
+_LANCEDB = Path(__file__).parents[1] / "benchmarks" / "corpus_retrieval_lancedb.py"
 _DEPTH = 200
 _BM25S = """
 import json, sys, bm25s, Stemmer
@@ -100,22 +110,67 @@ def _parse(path: Path) -> etree._Element:
     return etree.parse(str(path), parser).getroot()
 
 
+def cut_records(records: Mapping[int, tuple[str, str]]) -> list[Passage]:
+    """Return the passages of all records; a passage's paper is its record's number."""
+    return [
+        passage
+        for number, (title, abstract) in records.items()
+        for passage in split_into_passages(
+            f"{title}\n\n{abstract}", paper=str(number), title=title, kind="abstract"
+        )
+    ]
+
+
+def embed_with_minilm(texts: Sequence[str]) -> Vectors:
+    """Return a vector for each text."""
+    with tempfile.TemporaryDirectory() as folder:
+        model = LocalModel(str(lay_out_minilm(Path(folder))), load_settings())
+        return model.embed_texts(texts)
+
+
 def search_with_papershelf(
-    records: Mapping[int, tuple[str, str]], questions: Sequence[Question]
+    passages: Sequence[Passage],
+    questions: Sequence[Question],
+    vectors: Vectors | None = None,
+    asked: Vectors | None = None,
 ) -> list[list[int]]:
-    """Return the numbers of the records that the finder returns for each question."""
-    passages = []
-    for number, (title, abstract) in records.items():
-        text = f"{title}\n\n{abstract}"
-        passages += split_into_passages(text, paper=str(number), title=title, kind="abstract")
+    """Return the numbers of the records found for each question, by meaning too with vectors."""
     with tempfile.TemporaryDirectory() as folder, closing(EmbeddedFinder(Path(folder))) as finder:
-        finder.prepare_for_model("", 0)
-        finder.store_passages(passages, None)
-        return [
-            list(dict.fromkeys(int(hit.paper) for hit in
-                               finder.search(one.text, None, _DEPTH, Filters(retracted=True))))
-            for one in questions
-        ]  # fmt: skip
+        finder.prepare_for_model("MiniLM" if vectors is not None else "", _get_width(vectors))
+        finder.store_passages(passages, vectors)
+        rows = [None] * len(questions) if asked is None else list(asked)
+        found = (
+            finder.search(one.text, row, _DEPTH, Filters(retracted=True))
+            for one, row in zip(questions, rows, strict=True)
+        )
+        return [list(dict.fromkeys(int(hit.paper) for hit in hits)) for hits in found]
+
+
+def _get_width(vectors: Vectors | None) -> int:
+    return 0 if vectors is None else vectors.shape[1]
+
+
+def search_with_lancedb(
+    passages: Sequence[Passage],
+    questions: Sequence[Question],
+    vectors: Vectors,
+    asked: Vectors,
+    python: Path,
+) -> list[list[int]]:
+    """Return the numbers of the records that LanceDB's hybrid search returns for each question."""
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(f"{folder}/vectors.npy", vectors)
+        np.save(f"{folder}/asked.npy", asked)
+        texts = [one.embedding_text for one in passages]
+        for name, some in (("texts", texts), ("asking", [one.text for one in questions])):
+            Path(folder, f"{name}.json").write_text(json.dumps(some), encoding="utf-8")
+        done = subprocess.run(
+            [str(python), str(_LANCEDB), folder, str(_DEPTH)], capture_output=True, check=True
+        )
+    return [
+        list(dict.fromkeys(int(passages[at].paper) for at in row))
+        for row in json.loads(done.stdout)
+    ]
 
 
 def search_with_bm25s(
@@ -153,7 +208,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m quality.public.retrieval", description=__doc__)
     parser.add_argument("folder", type=Path, help="a copy of the repository, or of the goldset")
     parser.add_argument("--snippets", action="store_true", help="the folder is BioASQ's goldset")
-    parser.add_argument("--bm25s", type=Path, metavar="PYTHON", help="a Python that has it")
+    parser.add_argument("--rivals", type=Path, metavar="PYTHON", help="that has bm25s and lancedb")
+    parser.add_argument("--hybrid", action="store_true", help="search by meaning, too")
     parser.add_argument("--second", action="store_true", help="the questions kept for scoring")
     options = parser.parse_args()
     if options.snippets:
@@ -162,9 +218,37 @@ def main() -> int:
         records = read_records(options.folder / "cfc-xml")
         every = read_questions(options.folder / "other-xmls" / "cfquery.xml")
         questions = [one for one in every if one.number % 2 != options.second]
-    orders = {"Papershelf, words": search_with_papershelf(records, questions)}
-    if options.bm25s:
-        orders["bm25s"] = search_with_bm25s(records, questions, options.bm25s)
+    print_scores(records, questions, search_with_each(records, questions, options))
+    return 0
+
+
+def search_with_each(
+    records: Mapping[int, tuple[str, str]],
+    questions: Sequence[Question],
+    options: argparse.Namespace,
+) -> dict[str, list[list[int]]]:
+    """Return what each engine that was requested finds."""
+    passages = cut_records(records)
+    orders = {"Papershelf, words": search_with_papershelf(passages, questions)}
+    if options.rivals:
+        orders["bm25s"] = search_with_bm25s(records, questions, options.rivals)
+    if options.hybrid:
+        vectors = embed_with_minilm([one.embedding_text for one in passages])
+        asked = embed_with_minilm([one.text for one in questions])
+        orders["Papershelf, both"] = search_with_papershelf(passages, questions, vectors, asked)
+        if options.rivals:
+            orders["LanceDB, hybrid"] = search_with_lancedb(
+                passages, questions, vectors, asked, options.rivals
+            )
+    return orders
+
+
+def print_scores(
+    records: Mapping[int, tuple[str, str]],
+    questions: Sequence[Question],
+    orders: Mapping[str, list[list[int]]],
+) -> None:
+    """Print the mean scores of each engine."""
     for name, rows in orders.items():
         scores = [score(row, one.points) for row, one in zip(rows, questions, strict=True)]
         means = [sum(column) / len(scores) for column in zip(*scores, strict=True)]
@@ -172,7 +256,6 @@ def main() -> int:
             f"{name}: {len(records):,} records, {len(questions)} questions; "
             f"nDCG@10 {means[0]:.3f}, recall@20 {means[1]:.3f}, MAP {means[2]:.3f}\n"
         )
-    return 0
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import pytest
 
 from quality.public.retrieval import (
     Question,
+    cut_records,
     read_snippets,
     score,
     search_with_papershelf,
@@ -35,4 +36,4 @@ def test_snippets_of_all_batches_are_searched_for_the_questions_of_some(tmp_path
     records, questions = read_snippets(tmp_path, (2, 3))
     assert records == {0: ("", "Corals bleach."), 1: ("", "Eels swim.")}
     assert questions == [Question(0, "How?", {0: 1})]
-    assert search_with_papershelf(records, [Question(0, "eel", {1: 1})]) == [[1]]
+    assert search_with_papershelf(cut_records(records), [Question(0, "eel", {1: 1})]) == [[1]]

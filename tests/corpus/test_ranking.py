@@ -2,7 +2,7 @@
 
 import pytest
 
-from utils.corpus.ranking import compute_term_share, fuse_scores
+from utils.corpus.ranking import compute_term_share, fuse_scores, weigh_term
 
 
 def found(*scores):
@@ -63,5 +63,18 @@ def test_nothing_wanted_is_nothing_found(limit):
 
 
 def test_the_share_of_the_terms_that_a_passage_has():
-    assert compute_term_share(["il6", "reef"], {"reef", "coral"}) == 0.5
+    assert compute_term_share([("il6",), ("reef",)], {"reef", "coral"}) == 0.5
     assert compute_term_share([], {"reef"}) == 0.0
+
+
+def test_a_term_in_the_other_spelling_is_a_whole_one():
+    asked = [("tumour", "tumor"), ("reef",)]
+    assert compute_term_share(asked, {"tumor", "reef"}) == 1.0
+    assert compute_term_share(asked, {"tumour", "tumor"}) == 0.5
+
+
+def test_a_rare_number_says_more_than_common_words():
+    asked = [("studi",), ("report",), ("12.5",)]
+    weights = [weigh_term(holding, 1_000) for holding in (600, 500, 2)]
+    assert compute_term_share(asked, {"12.5"}, weights) > 0.75
+    assert compute_term_share(asked, {"studi", "report"}, weights) < 0.25

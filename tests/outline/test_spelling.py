@@ -17,6 +17,13 @@ from utils.outline.terms import to_index_terms, to_query_terms
         ("hospitalisation", "hospitalization"),
         ("catalysed", "catalyzed"),
         ("centre", "center"),
+        ("azotaemia", "azotemia"),
+        ("steatorrhoea", "steatorrhea"),
+        ("palaeolithic", "paleolithic"),
+        ("ionised", "ionized"),
+        ("oxidisable", "oxidizable"),
+        ("goitre", "goiter"),
+        ("enrolment", "enrollment"),
     ],
 )
 def test_each_spelling_finds_texts_in_the_other(british: str, american: str) -> None:

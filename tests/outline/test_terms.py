@@ -36,6 +36,15 @@ def finds(question: str, text: str) -> bool:
         ("T cells", "T-cell receptor"),
         ("T cell", "T-cells"),
         ("1000 patients", "1,000 patients"),
+        ("12.5 mg", "12.5mg daily"),
+        ("10mg", "10 mg daily"),
+        ("24 h", "after 24h"),
+        ("p = 0.03", "P=.03"),
+        (".03", "0·03"),
+        ("0.67", "0.44–0.67"),
+        ("2.5", "1-2.5 mm"),
+        ("10 to 20 mg", "10–20 mg"),
+        ("10-20", "between 10 and 20"),
         ("Lukasz", "Łukasz"),
         ("考察", "考察した"),
         ("клетки", "КЛЕТКИ"),
@@ -54,6 +63,7 @@ def test_another_spelling_of_the_same_is_found(question, text):
         ("p53", "p 73, 53 patients"),
         ("GLP-1", "GLP-2"),
         ("B12", "12 boxes"),
+        ("12.5 mg", "2.5 mg and 12 mg"),
     ],
 )
 def test_another_name_is_not_found(question, text):

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..errors import StoreFailed
 from ..model.passage import Filters, Passage, PassageHit
-from ..outline.terms import to_query_terms
+from ..outline.terms import to_query_terms, to_term_groups
 from ..system.safe_files import disk_errors, inherit_group_rights, make_folder
 from .embedded_schema import (
     FORMAT,
@@ -52,6 +52,7 @@ from .ranking import (
     get_candidate_limit,
     to_query_vector,
     to_vector_rows,
+    weigh_term,
 )
 from .word_index import (
     TERMS,
@@ -187,11 +188,17 @@ class EmbeddedFinder:
                 near |= view.compute_cosines(query_vector, _find_vector_rows(db, first))
             candidates = {*first, *near}
             by_words = [(number, score) for number, score in words if number in candidates]
-            share = compute_term_share(terms, _read_terms(db, first[0])) if first else 0.0
+            share = self._compute_share(db, query, first[0]) if first else 0.0
             names = _add_passage_keys(db, by_words), _add_passage_keys(db, list(near.items()))
             return fuse_scores(*names, share, limit)
 
         return self._read_consistently(search_in_transaction, [])
+
+    def _compute_share(self, db: sqlite3.Connection, query: str, best: int) -> float:
+        """Return the share of the query's terms, by their weights, that a passage has."""
+        asked = to_term_groups(query)
+        weights = self._open_word_index(db).weigh_terms(asked)
+        return compute_term_share(asked, _read_terms(db, best), weights)
 
     def find_uuids_without_vectors(self, uuids: Sequence[str]) -> set[str]:
         """Return the UUIDs without a vector, or, before a model was prepared, the unknown UUIDs."""
@@ -435,6 +442,16 @@ class WordIndex:
             numbers = searcher.fast_field_values("number", [address for _, address in found])
             pairs = zip(numbers, found, strict=True)
             return [(int(number or 0), float(score)) for number, (score, _) in pairs]
+
+    def weigh_terms(self, asked: Sequence[Sequence[str]]) -> list[float]:
+        """Return how much each term tells, from the number of passages that have a spelling."""
+        with self._convert_to_store_failed():
+            searcher = self._open_index().searcher()
+            every = searcher.num_docs
+            return [
+                weigh_term(sum(searcher.doc_freq(TERMS, one) for one in spellings), every)
+                for spellings in asked
+            ]
 
     def has_enough_passages(self, passages: int) -> bool:
         """Return whether the index is readable and contains at least that many passages."""

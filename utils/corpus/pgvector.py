@@ -25,7 +25,7 @@ from sqlalchemy import Connection, Engine, text
 from ..command_line import command_line
 from ..errors import StoreFailed
 from ..model.passage import Filters, Passage, PassageHit
-from ..outline.terms import to_index_terms, to_query_terms
+from ..outline.terms import to_index_terms, to_query_terms, to_term_groups
 from .finders import FinderStatus
 from .ranking import (
     WORD_SEARCH_DEPTH,
@@ -218,9 +218,10 @@ class PgvectorFinder:
             words: list[Scored] = []
             share = 0.0
             if terms:
-                words, share = _search_words(
+                words, held = _search_words(
                     db, terms, max(WORD_SEARCH_DEPTH, limit), filters, statistics
                 )
+                share = min(1.0, held / len(to_term_groups(query)))
             first = [uuid for uuid, _, _ in words[:depth]]
             near: list[Scored] = []
             if vector is not None and dim:
@@ -404,15 +405,15 @@ def _search_words(
     limit: int,
     filters: Filters,
     statistics: Mapping[str, float],
-) -> tuple[list[Scored], float]:
-    """Return the passages best by BM25, and the share of the terms that the first passage has."""
+) -> tuple[list[Scored], int]:
+    """Return the passages best by BM25, and how many of the terms the first passage has."""
     condition, values = _build_filter_condition(filters)
     values |= {"terms": list(terms), "limit": limit, **statistics}
     found = db.execute(text(_RANKED_SQL.format(condition=condition)), values).all()
     if not found:
-        return [], 0.0
+        return [], 0
     ranked = [(row.uuid, row.paper, float(row.rank)) for row in found]
-    return ranked, found[0].held / len(terms)
+    return ranked, int(found[0].held)
 
 
 def _search_vectors(

@@ -6,16 +6,23 @@ So each search counts by its own confidence: if no passage is near in meaning, a
 gene, words decide; if most of the words are missing, as for an indexer's headings, meaning decides.
 Every candidate of one search is scored by the other, too.
 
-For example, the best passage by words has three of a question's four terms: *share* is 0.75, and it
-gets 1.2 * 0.5625 = 0.675 for its words. The passage that is nearest in meaning, with a cosine of
-0.8 and none of the terms, gets 0.8 * 0.8 = 0.64, and comes second.
+A term counts in *share* by how rare it is, and its British and American spelling count as one term.
+So words lead for "Which study reports 12.5 mg?", although few passages have "study" and "report":
+vectors hardly tell one number from another. Only the embedded finder weighs terms; the others count
+them.
+
+For example, the best passage by words has three of a question's four equally rare terms: *share* is
+0.75, and it gets 1.2 * 0.5625 = 0.675 for its words. The passage that is nearest in meaning, with a
+cosine of 0.8 and none of the terms, gets 0.8 * 0.8 = 0.64, and comes second.
 `quality/benchmarks/corpus_retrieval.py` compares this sum with the fusion of ranks (Cormack, Clarke
 and Büttcher, SIGIR 2009) and with other scales.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,9 +60,28 @@ def get_candidate_limit(limit: int) -> int:
     return max(MIN_CANDIDATES, limit)
 
 
-def compute_term_share(asked: Sequence[str], held: Collection[str]) -> float:
-    """Return the share (0 to 1) of the requested terms that a passage has."""
-    return sum(term in held for term in asked) / len(asked) if asked else 0.0
+def compute_term_share(
+    asked: Sequence[Sequence[str]], held: Collection[str], weights: Sequence[float] = ()
+) -> float:
+    """Return the share (0 to 1) of the requested terms that a passage has.
+
+    Parameters
+    ----------
+    asked : sequence
+        The spellings of each term (`..outline.terms.to_term_groups`); one of them suffices.
+    held : collection of str
+        The terms of the passage.
+    weights : sequence of float, optional
+        The weight of each term, as `weigh_term` returns it; all weigh the same without it.
+    """
+    weights = weights or [1.0] * len(asked)
+    found = (any(one in held for one in spellings) for spellings in asked)
+    return sum(compress(weights, found)) / sum(weights) if asked else 0.0
+
+
+def weigh_term(holding: int, passages: int) -> float:
+    """Return how much a term tells that *holding* of all *passages* have: BM25's weight of it."""
+    return math.log(1 + (max(0, passages - holding) + 0.5) / (holding + 0.5))
 
 
 def fuse_scores(

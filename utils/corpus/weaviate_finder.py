@@ -33,7 +33,7 @@ from urllib.parse import parse_qs, urlsplit
 from ..command_line import install_command
 from ..errors import NotConfigured, WeaviateFailed
 from ..model.passage import Filters, Passage, PassageHit
-from ..outline.terms import to_index_terms, to_query_terms
+from ..outline.terms import to_index_terms, to_query_terms, to_term_groups
 from .finders import FinderStatus, SharedFacts
 from .ranking import (
     WORD_SEARCH_DEPTH,
@@ -229,7 +229,7 @@ class WeaviateFinder:
             near = _search_vectors(found, row, depth, filters) if row else []
             first = [uuid for uuid, _, _ in words[:depth]]
             others = set(first) - {uuid for uuid, _, _ in near}
-            share, cosines = _complete_scores(found, first, others, terms, row)
+            share, cosines = _complete_scores(found, first, others, to_term_groups(query), row)
         candidates = {*first, *(uuid for uuid, _, _ in near)}
         known = [one for one in words if one[0] in candidates]
         return fuse_scores(known, [*near, *cosines], share, limit)
@@ -396,7 +396,7 @@ def _complete_scores(
     found: Collection[Any, Any],
     first: Sequence[str],
     others: set[str],
-    terms: Sequence[str],
+    asked: Sequence[Sequence[str]],
     vector: list[float],
 ) -> tuple[float, list[Scored]]:
     """Return the best word hit's share of the terms, and the cosine similarities of *others*."""
@@ -410,7 +410,7 @@ def _complete_scores(
     for one in answer.objects:
         if str(one.uuid) == first[0]:
             texts = (str(one.properties.get(name) or "") for name in _TERMS)
-            share = compute_term_share(terms, set(" ".join(texts).split()))
+            share = compute_term_share(asked, set(" ".join(texts).split()))
         if str(one.uuid) in others and (its := _get_object_vector(one)):
             cosines.append(_to_scored_hit(one, float(sum(map(mul, vector, its)))))
     return share, cosines

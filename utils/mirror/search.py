@@ -110,7 +110,7 @@ class MirrorFinder:
         read = self.snapshot.read_passages([*dict.fromkeys([*first, *near])])
         by_words = [(at, score) for at, score in words if at in read]
         by_meaning = [(at, score) for at, score in near.items() if at in read]
-        share = compute_term_share(asked, _get_terms(read, first))
+        share = compute_term_share(terms.to_term_groups(query), _get_terms(read, first))
         return fuse_scores(_to_scored(by_words, read), _to_scored(by_meaning, read), share, limit)
 
     def get_status(self) -> FinderStatus:

@@ -13,21 +13,40 @@ _MIN_LETTERS = 5
 # The American spelling, and the British one. Parts of words, with "^" at the beginning of a word.
 _PAIRS = """
     tumor/tumour color/colour behavior/behaviour favor/favour labor/labour humor/humour
-    neighbor/neighbour vapor/vapour odor/odour harbor/harbour rumor/rumour fiber/fibre
-    center/centre liter/litre ^meter/^metre caliber/calibre anem/anaem edema/oedema
-    estrogen/oestrogen estradiol/oestradiol esophag/oesophag pediatri/paediatri
-    orthopedi/orthopaedi fetal/foetal fetus/foetus diarrhea/diarrhoea leukem/leukaem
-    glycem/glycaem uremi/uraemi septicem/septicaem bacterem/bacteraem ischem/ischaem
-    hypoxem/hypoxaem toxem/toxaem acidem/acidaem lipidem/lipidaem hemo/haemo hema/haema
-    gynec/gynaec cecum/caecum cecal/caecal feces/faeces fecal/faecal celiac/coeliac
-    anesthe/anaesthe etiolog/aetiolog sulf/sulph aluminum/aluminium dyspnea/dyspnoea
-    apnea/apnoea gonorrhea/gonorrhoea ameba/amoeba homeosta/homoeosta labeled/labelled
-    labeling/labelling modeled/modelled modeling/modelling program$/programme$
-    analog$/analogue$ catalog$/catalogue$ defense/defence license/licence mold/mould
+    neighbor/neighbour vapor/vapour odor/odour harbor/harbour rumor/rumour armor/armour
+    honor/honour endeavor/endeavour fervor/fervour vigor$/vigour$ rigor$/rigour$ savor/savour
+    fiber/fibre center/centre liter/litre caliber/calibre meager/meagre somber/sombre luster/lustre
+    specter/spectre theater/theatre goiter/goitre ^meter/^metre imeter/imetre
+    ^anem/^anaem edema/oedema estrogen/oestrogen estradiol/oestradiol estru/oestru estrous/oestrous
+    esophag/oesophag pediatri/paediatri pedodonti/paedodonti pedophil/paedophil orthopedi/orthopaedi
+    fetal/foetal fetus/foetus leukem/leukaem glycem/glycaem uremi/uraemi emia$/aemia$ emias$/aemias$
+    emic$/aemic$ bacterem/bacteraem hemo/haemo hema/haema ^hemi/^haemi hemangi/haemangi
+    hemorrhag/haemorrhag rrhea/rrhoea rrheic/rrhoeic gynec/gynaec cecum/caecum cecal/caecal
+    cecostom/caecostom feces/faeces fecal/faecal celiac/coeliac anesthe/anaesthe esthesi/aesthesi
+    etiolog/aetiolog sulf/sulph aluminum/aluminium pnea$/pnoea$ pneic$/pnoeic$ ameb/amoeb
+    homeosta/homoeosta homeopath/homoeopath paleo/palaeo archeo/archaeo
+    chimera/chimaera chimeric/chimaeric defecat/defaecat
+    hyperem/hyperaem kinesthe/kinaesthe levo/laevo maneuver/manoeuvre
+    medieval/mediaeval phenolog/phaenolog
+    pyem/pyaem cesarean/caesarean cesium/caesium spirochet/spirochaet synesthe/synaesthe
+    toxem/toxaem hypoxem/hypoxaem lipidem/lipidaem acidem/acidaem septicem/septicaem
+    labeled/labelled labeling/labelling modeled/modelled modeling/modelling channeled/channelled
+    traveled/travelled traveling/travelling traveler/traveller signaled/signalled
+    signaling/signalling canceled/cancelled canceling/cancelling tunneled/tunnelled
+    fueled/fuelled counseling/counselling counselor/counsellor leveled/levelled dialed/dialled
+    marveled/marvelled enrollment/enrolment fulfill$/fulfil$ skillful/skilful installment/instalment
+    program$/programme$ analog$/analogue$ catalog$/catalogue$ dialog$/dialogue$ homolog$/homologue$
+    defense/defence offense/offence pretense/pretence license/licence
+    mold/mould smolder/smoulder plow/plough gray/grey aging$/ageing$ judgment/judgement
+    acknowledgment/acknowledgement artifact/artefact
+    skeptic/sceptic connexion/connection inflexion/inflection
+    hydrolyzat/hydrolysat
 """
 _PARTS = tuple(pair.split("/") for pair in _PAIRS.split())
-_VERB = re.compile(r"(?P<stem>\w{4,}i)(?P<letter>[sz])(?P<end>e|ed|es|er|ers|ing|ation|ations)$")
-_BREAKING = re.compile(r"(?P<stem>\w{2,}ly)(?P<letter>[sz])(?P<end>e|ed|es|er|ers|ing)$")
+_VERB = re.compile(
+    r"(?P<stem>\w{3,}i)(?P<letter>[sz])(?P<end>e|ed|es|er|ers|ing|ings|able|ability|ation|ations)$"
+)
+_BREAKING = re.compile(r"(?P<stem>\w{2,}ly)(?P<letter>[sz])(?P<end>e|ed|es|er|ers|ing|able)$")
 _OTHER_LETTER = {"s": "z", "z": "s"}
 
 

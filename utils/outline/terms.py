@@ -33,8 +33,10 @@ _NAMES = "|".join(rf"(?<=\b[A-Z]{{{letters}}} )" for letters in range(2, 7))
 _NUMBERED = re.compile(rf" (?=\d{{1,3}}\b)(?:{_NAMES})")
 _POSSESSIVE = re.compile(r"['’]s\b")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
-_DECIMAL = r"\d+(?:\.\d+)+(?![^\W_])"
-_COMPOUND = re.compile(rf"{_DECIMAL}|[^\W_]+(?:[-'][^\W_]+)*")
+_COMPOUND = re.compile(r"\d+(?:\.\d+)+|[^\W_]+(?:[-'](?!\d+\.\d)[^\W_]+)*")
+_RAISED_POINT = re.compile(r"(?<=\d)·(?=\d)")  # "0·05", as some British journals print it
+_BARE_DECIMAL = re.compile(r"(?<![\w.])\.(?=\d)")
+_NUMBER_BEFORE_LETTERS = re.compile(r"(?<![^\W_])(?<![.'-])(\d+)(?=[a-z])")
 _COMPOUND_SEPARATOR = re.compile("[-']")
 _EDGE_SIGNS = '.,;:()[]{}"?!%+*/=<>-'  # around a word they change none of its terms
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−﹘﹣－"), "-")
@@ -78,21 +80,40 @@ def to_query_terms(question: str, *, both_spellings: bool = True) -> list[str]:
     ['glp', 'glp1', 'titl', 'mice']
     >>> to_query_terms("IL 6"), to_query_terms("IL6"), to_query_terms("who")
     (['il6'], ['il6'], ['who'])
+    >>> to_query_terms("10mg"), to_query_terms("10–20 mg")
+    (['10', '10mg'], ['10', '20', '1020', 'mg'])
     >>> to_query_terms("tumours in randomised trials")
     ['tumour', 'tumor', 'randomis', 'random', 'trial']
     """
-    found: dict[str, bool] = {}
+    groups = to_term_groups(question)
+    return [*dict.fromkeys(term for one in groups for term in (one if both_spellings else one[:1]))]
+
+
+def to_term_groups(question: str) -> list[tuple[str, ...]]:
+    """Return the search terms of a question, each with its other spellings; see `to_query_terms`.
+
+    >>> to_term_groups("tumours in mice")
+    [('tumour', 'tumor'), ('mice',)]
+    """
+    found: dict[tuple[str, ...], bool] = {}
     for compound in chain.from_iterable(map(_split_compounds, _split_text_into_words(question))):
         if len(compound) > _MAX_TERM_CHARS:
             continue
         parts, joined = _stem_compound_parts(compound)
+        others = dict.fromkeys(map(stem_word, find_other_spellings(compound)))
         for part in parts:
-            alone = not joined or (len(part) >= _TERM_MIN_LETTERS and not part[0].isdigit())
-            found[part] = found.get(part, False) or (alone and part not in STOP_WORDS)
-        found |= dict.fromkeys(joined, True)
-        if both_spellings:
-            found |= dict.fromkeys(map(stem_word, find_other_spellings(compound)), True)
-    return [*([term for term, telling in found.items() if telling] or found)][:_MAX_QUERY_TERMS]
+            telling = part not in STOP_WORDS and (not joined or _says_something(part, parts))
+            group = (part, *(other for other in others if other != part))
+            found[group] = found.get(group, False) or telling
+        found |= dict.fromkeys(zip(joined), True)
+    return [*([group for group, telling in found.items() if telling] or found)][:_MAX_QUERY_TERMS]
+
+
+def _says_something(part: str, parts: Sequence[str]) -> bool:
+    """Return whether one part of a compound is worth a search: a word, or a number of "10-20"."""
+    if part[0].isdigit():
+        return parts[0].isdigit() and part.isdigit()
+    return len(part) >= _TERM_MIN_LETTERS
 
 
 def _split_text_into_words(text: str) -> list[str]:
@@ -111,7 +132,13 @@ def _split_compounds(text: str) -> list[str]:
         folded = UNSPACED.sub(r" \g<0> ", folded).replace("--", "-")
     if "'" in folded or "’" in folded:
         folded = _POSSESSIVE.sub("", folded)
-    return _COMPOUND.findall(_THOUSANDS.sub("", folded))
+    return _COMPOUND.findall(_fold_numbers(folded))
+
+
+def _fold_numbers(word: str) -> str:
+    """Return a word with its numbers in one form: "1000", "0.05", and "10-mg" for "10mg"."""
+    word = _BARE_DECIMAL.sub("0.", _RAISED_POINT.sub(".", _THOUSANDS.sub("", word)))
+    return _NUMBER_BEFORE_LETTERS.sub(r"\1-", word)
 
 
 def _stem_compound_parts(compound: str) -> tuple[list[str], list[str]]:
