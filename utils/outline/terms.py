@@ -36,7 +36,7 @@ _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _COMPOUND = re.compile(r"\d+(?:\.\d+)+|[^\W_]+(?:[-'](?!\d+\.\d)[^\W_]+)*")
 _RAISED_POINT = re.compile(r"(?<=\d)·(?=\d)")  # "0·05", as some British journals print it
 _BARE_DECIMAL = re.compile(r"(?<![\w.])\.(?=\d)")
-_NUMBER_BEFORE_LETTERS = re.compile(r"(?<![^\W_])(?<![.'-])(\d+)(?=[a-z])")
+_NUMBER_BEFORE_LETTERS = re.compile(r"(?<![^\W_])(?<![^\W_][.'-])(\d+)(?=[a-z])")
 _COMPOUND_SEPARATOR = re.compile("[-']")
 _EDGE_SIGNS = '.,;:()[]{}"?!%+*/=<>-'  # around a word they change none of its terms
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−﹘﹣－"), "-")
@@ -179,7 +179,7 @@ class _TermCache(dict[str, str]):
     """A cache of the terms of each word."""
 
     def __missing__(self, word: str) -> str:
-        bare = word.strip(_EDGE_SIGNS).lower() if word.isascii() else word
+        bare = _strip_edge_signs(word).lower() if word.isascii() else word
         terms = self[bare] if bare != word else _compute_terms(word)
         if len(word) <= _MAX_TERM_CHARS:
             if len(self) >= _MAX_CACHED_WORDS:
@@ -188,9 +188,17 @@ class _TermCache(dict[str, str]):
         return terms
 
 
+def _strip_edge_signs(word: str) -> str:
+    """Return a word without the signs around it, but with the point of ".05"."""
+    right = word.rstrip(_EDGE_SIGNS)
+    bare = right.lstrip(_EDGE_SIGNS)
+    is_decimal = bare[:1].isdigit() and _BARE_DECIMAL.search(right[: -len(bare) + 1 or None])
+    return f".{bare}" if is_decimal else bare
+
+
 def _compute_terms(word: str) -> str:
     """Return the terms of a word, separated by spaces; most words are their own compound."""
-    if word.isascii() and word.isalnum():
+    if word.isascii() and word.isalnum() and (word.isdigit() or not word[0].isdigit()):
         return stem_word(word.lower())
     pieces = map(_stem_compound_parts, _split_compounds(word))
     return " ".join(part for some in pieces for part in chain.from_iterable(some))
