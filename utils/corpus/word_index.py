@@ -59,12 +59,18 @@ def open_word_index(folder: Path, schema: Schema) -> tantivy.Index:
     return index
 
 
-def build_terms_query(schema: Schema, terms: Sequence[str]) -> Query:
-    """Return a query for texts with any of the terms, scored by BM25."""
+def build_terms_query(
+    schema: Schema, terms: Sequence[str], conditions: Sequence[Query] = ()
+) -> Query:
+    """Return a query for texts with any of the terms, scored by BM25.
+
+    With *conditions* that few texts meet, each term is joined with them: so only these are scored.
+    """
     from tantivy import Occur, Query
 
     each = (Query.term_query(schema, TERMS, term) for term in terms)
-    return Query.boolean_query([(Occur.Should, one) for one in each])
+    narrow = (add_unscored_conditions(one, conditions) for one in each)
+    return Query.boolean_query([(Occur.Should, one) for one in narrow])
 
 
 def build_numbers_query(schema: Schema, name: str, numbers: Iterable[int]) -> Query:
@@ -88,7 +94,7 @@ def add_unscored_conditions(query: Query, conditions: Iterable[Query]) -> Query:
 
 def build_filter_queries(schema: Schema, filters: Filters) -> Iterator[Query]:
     """Yield a query for each filter that is set."""
-    from tantivy import FieldType, Query
+    from tantivy import FieldType, Occur, Query
 
     if not filters.retracted:
         yield Query.term_query(schema, "retracted", 0)
@@ -104,7 +110,10 @@ def build_filter_queries(schema: Schema, filters: Filters) -> Iterator[Query]:
     }
     for name, values in whole.items():
         if values:
-            yield Query.term_set_query(schema, name, [fold_filter_value(value) for value in values])
+            each = (
+                Query.term_query(schema, name, fold_filter_value(one), "basic") for one in values
+            )
+            yield Query.boolean_query([(Occur.Should, one) for one in each])
 
 
 def get_filtered_year_range(filters: Filters) -> tuple[int, int]:

@@ -12,10 +12,11 @@ whatever is indexed or published meanwhile.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from ..corpus.ranking import fold_filter_value
 from ..corpus.word_index import (
     add_unscored_conditions,
     build_filter_queries,
@@ -50,6 +51,8 @@ FACTS = (
 _PLACE = 1_000_000
 _ALL = Filters(retracted=True)
 _YEARS, _RETRACTIONS = 10, 50  # times as many, and so many more, are looked at for those that pass
+_MORE = 8  # times as many, if too few of them pass
+_NARROW = 0.01  # share of the documents below which a filter is part of the query
 _UNSEEN = "The index is being made anew just now."
 
 
@@ -159,13 +162,41 @@ class Snapshot:
     def find_by_words(
         self, asked: Sequence[str], limit: int, filters: Filters
     ) -> list[tuple[At, float]]:
-        """Return the documents with any of the terms, best first by BM25."""
+        """Return the documents with any of the terms that pass the filters, best first by BM25.
+
+        The binding of tantivy collects in a way that scores each document of a union, however few
+        are wanted: 10 ns for each time that a term stands in one. A condition beside the union
+        doubles this, so a filter that many documents pass is checked of the best, and more of
+        these are asked for. If few pass, each term is joined with the condition, which goes from
+        one document to the next.
+        """
         if not asked:
             return []
-        found = self.find_documents(
-            build_terms_query(self.words.index.schema, asked), limit, filters
-        )
-        return [(at, float(score)) for score, at in found]
+        schema, names = self.words.index.schema, self._ignore_fast_filters(filters)
+        conditions = [*build_filter_queries(schema, names)]
+        share = self.estimate_passing_share(filters)
+        is_narrow = share < _NARROW
+        query = build_terms_query(schema, asked, conditions if is_narrow else ())
+        most = limit * (1 if _is_any_year(filters) else _YEARS)
+        most = int(most / (1 if is_narrow else share)) + _RETRACTIONS * (not filters.retracted)
+        for depth in (most, most * _MORE):
+            hits = self._search_index(query, depth)
+            passing = self._keep_passing_hits(hits, filters, () if is_narrow else conditions)
+            if len(passing) >= limit or len(hits) < depth:
+                return passing[:limit]
+        narrow = add_unscored_conditions(query, build_filter_queries(schema, filters))
+        return [_to_address_and_score(hit) for hit in self._search_index(narrow, limit)]
+
+    def score_by_words(self, asked: Sequence[str], addresses: Sequence[At]) -> dict[At, float]:
+        """Return the BM25 score of those documents that have any of the terms."""
+        if not (asked and addresses):
+            return {}
+        schema = self.words.index.schema
+        keys = build_numbers_query(schema, "key", sorted({*self.get_keys(addresses)}))
+        query = add_unscored_conditions(build_terms_query(schema, asked), [keys])
+        wanted, hits = {*addresses}, self._search_index(query, 2 * len(addresses) + 100)
+        found = dict(map(_to_address_and_score, hits))
+        return {at: score for at, score in found.items() if at in wanted}
 
     def find_by_key(self, keys: Iterable[int], filters: Filters) -> dict[int, list[At]]:
         """Documents by the key of their text, of those that pass the filters."""
@@ -173,7 +204,7 @@ class Snapshot:
         if not wanted:
             return {}
         query = build_numbers_query(self.words.index.schema, "key", wanted)
-        addresses = [at for _, at in self.find_documents(query, 2 * len(wanted) + 100, filters)]
+        addresses = self.find_documents(query, 2 * len(wanted) + 100, filters)
         found = dict[int, list[At]]()
         for key, at in zip(self.get_keys(addresses), addresses, strict=True):
             found.setdefault(key, []).append(at)
@@ -222,7 +253,7 @@ class Snapshot:
             return []
         schema = self.words.index.schema
         hits = self.find_documents(Query.term_query(schema, "place", place), 10_000)
-        read = self.read_passages([at for _, at in hits])
+        read = self.read_passages(hits)
         return sorted((one.passage for one in read.values()), key=lambda one: one.ordinal)
 
     def get_paper(self, key: str) -> Paper | None:
@@ -249,33 +280,50 @@ class Snapshot:
         places = find_live_places(map(int, names), self.generations, self.generation).values()
         return {encode_place(order, position) for order, position in places}
 
-    def find_documents(
-        self, query: Query, limit: int, filters: Filters = _ALL
-    ) -> list[tuple[float, At]]:
-        """Return the best documents that pass the filters, with scores.
-
-        Years and retractions are looked up of the best, and more of these are asked for: looked up
-        in the index, all rows that pass would be gone through.
-        """
-        alone = not (filters.journal_names or filters.publication_types or filters.mesh)
-        alone = alone and not filters.kind
-        if alone and not (filters.retracted and _is_any_year(filters)):
-            asked = limit + _RETRACTIONS if _is_any_year(filters) else limit * _YEARS
-            hits = self._search_index(query, asked)
-            passing = [
-                hits[at] for at in self._find_passing_documents([at for _, at in hits], filters)
-            ]
-            if len(passing) >= limit or len(hits) < asked:
-                return [_to_score_and_address(hit) for hit in passing[:limit]]
-        narrow = add_unscored_conditions(
-            query, build_filter_queries(self.words.index.schema, filters)
-        )
-        return [_to_score_and_address(hit) for hit in self._search_index(narrow, limit)]
+    def find_documents(self, query: Query, limit: int, filters: Filters = _ALL) -> list[At]:
+        """Return the best documents of a query with few hits that pass the filters."""
+        conditions = build_filter_queries(self.words.index.schema, filters)
+        hits = self._search_index(add_unscored_conditions(query, conditions), limit)
+        return [(at.segment_ord, at.doc) for _, at in hits]
 
     def _search_index(self, query: Query, limit: int) -> list[tuple[Any, Any]]:
         with self.words.explain_errors():
             hits: list[Any] = self.searcher.search(query, limit, count=False).hits
         return hits
+
+    def _ignore_fast_filters(self, filters: Filters) -> Filters:
+        """Return the filters without those that fast fields, or the kind of the index, answer."""
+        kind = None if filters.kind == self.words.of else filters.kind
+        return replace(filters, year_from=None, year_to=None, retracted=True, kind=kind)
+
+    def estimate_passing_share(self, filters: Filters) -> float:
+        """Return the share of the documents that pass the filters by name, at most."""
+        names = self._ignore_fast_filters(filters)
+        fields = {"journal": names.journal_names, "types": names.publication_types}
+        fields |= {"mesh": names.mesh, "kind": (names.kind,) if names.kind else ()}
+        counts = [
+            sum(self.searcher.doc_freq(name, fold_filter_value(value)) for value in values)
+            for name, values in fields.items()
+            if values
+        ]
+        return min(1.0, min(counts, default=self.size) / max(1, self.size))
+
+    def _keep_passing_hits(
+        self, hits: Sequence[tuple[Any, Any]], filters: Filters, conditions: Sequence[Query]
+    ) -> list[tuple[At, float]]:
+        """Return the hits that pass the filters, with the conditions that stand for the names."""
+        documents = [at for _, at in hits]
+        kept = [hits[at] for at in self._find_passing_documents(documents, filters)]
+        found = [_to_address_and_score(hit) for hit in kept]
+        if conditions and found:
+            addresses = [at for at, _ in found]
+            places = [*dict.fromkeys(self.get_field_values("place", addresses))]
+            query = build_numbers_query(self.words.index.schema, "place", places)
+            narrow = add_unscored_conditions(query, conditions)
+            passing = self._search_index(narrow, 2 * len(found) + 100)
+            allowed = {(at.segment_ord, at.doc) for _, at in passing}
+            found = [(at, score) for at, score in found if at in allowed]
+        return found
 
     def _find_passing_documents(self, documents: list[Any], filters: Filters) -> list[int]:
         """Return the documents of the years, without retracted ones unless allowed."""
@@ -294,9 +342,9 @@ class Snapshot:
         return [int(at) for at in np.flatnonzero(passes)]
 
 
-def _to_score_and_address(hit: tuple[Any, Any]) -> tuple[float, At]:
+def _to_address_and_score(hit: tuple[Any, Any]) -> tuple[At, float]:
     score, at = hit
-    return float(score), (at.segment_ord, at.doc)
+    return (at.segment_ord, at.doc), float(score)
 
 
 def _is_any_year(filters: Filters) -> bool:

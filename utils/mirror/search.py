@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 from ..command_line import command_line
 from ..corpus.finders import FinderStatus
 from ..corpus.ranking import (
-    WORD_SEARCH_DEPTH,
     Scored,
     compute_term_share,
     fuse_scores,
@@ -93,22 +92,21 @@ class MirrorFinder:
             The vector is of another width than those of the passages.
         """
         asked, depth = terms.to_query_terms(query), get_candidate_limit(limit)
+        near: dict[At, float] = {}
         if self._vectors and self._vectors.dim and vector is not None:
             vector = to_query_vector(vector, self._vectors.dim)
             with ThreadPoolExecutor(1, "by meaning") as other:  # either way waits for no other
                 meant = other.submit(self._find_by_meaning, vector, depth, filters)
-                words = self.snapshot.find_by_words(asked, max(WORD_SEARCH_DEPTH, limit), filters)
+                words = dict(self.snapshot.find_by_words(asked, depth, filters))
                 near = meant.result()
-            first = [at for at, _ in words[:depth]]
+            first = [*words]
+            words |= self.snapshot.score_by_words(asked, [at for at in near if at not in words])
             near |= self._compute_cosines(vector, first)
         else:
-            words, near = (
-                self.snapshot.find_by_words(asked, max(WORD_SEARCH_DEPTH, limit), filters),
-                {},
-            )
-            first = [at for at, _ in words[:depth]]
+            words = dict(self.snapshot.find_by_words(asked, depth, filters))
+            first = [*words]
         read = self.snapshot.read_passages([*dict.fromkeys([*first, *near])])
-        by_words = [(at, score) for at, score in words if at in read]
+        by_words = [(at, score) for at, score in words.items() if at in read]
         by_meaning = [(at, score) for at, score in near.items() if at in read]
         share = compute_term_share(terms.to_term_groups(query), _get_terms(read, first))
         return fuse_scores(_to_scored(by_words, read), _to_scored(by_meaning, read), share, limit)
@@ -124,7 +122,11 @@ class MirrorFinder:
         """Return the nearest passages that pass the filters, with their cosines."""
         assert self._vectors is not None
         found: dict[At, float] = {}
-        for more in _MORE:
+        share = self.snapshot.estimate_passing_share(filters)
+        tries = [more for more in _MORE if more * share >= 1]
+        if not tries and share * self.snapshot.size > _SELECTIVE:
+            tries = [_MORE[-1]]
+        for more in tries:
             near = dict(self._vectors.find_nearest(vector, more * depth))
             found = self._find_passing_passages(near, depth, filters)
             if len(found) >= depth or len(near) < more * depth:

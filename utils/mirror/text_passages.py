@@ -191,5 +191,5 @@ def find_full_texts(snapshot: Snapshot, pmids: Iterable[str]) -> set[str]:
         return set()
     query = build_numbers_query(snapshot.words.index.schema, "pmid", wanted)
     found = snapshot.find_documents(query, len(wanted) + 100)
-    values = snapshot.get_field_values("pmid", [at for _, at in found])
+    values = snapshot.get_field_values("pmid", found)
     return {str(pmid) for pmid in values if pmid}
