@@ -142,7 +142,12 @@ def test_an_open_copy_is_fetched_on_the_day_that_was_named(
 
 @pytest.mark.parametrize("branch", ["pmc_manuscript", "arxiv"])
 def test_a_version_that_stood_in_is_followed_by_the_published_one(
-    library: Library, world: World, happens: Happen, outcomes: Outcomes, branch: str
+    library: Library,
+    world: World,
+    happens: Happen,
+    outcomes: Outcomes,
+    clock: Clock,
+    branch: str,
 ) -> None:
     records = (one for one in world.corpus.records if one.arxiv and one.pmid)
     record = next(records) if branch == "arxiv" else world.paper(branch)
@@ -154,6 +159,8 @@ def test_a_version_that_stood_in_is_followed_by_the_published_one(
     happens(record, scholar="publisher", page="pdf")
     assert set(outcomes(library).values()) == {"gained"}
     assert library.find(record.doi).version == "published"
+    clock.sleep(60 * 86_400)  # the addresses that were tried are forgotten by then
+    assert outcomes(library) == {}
 
 
 def test_the_article_of_a_preprint_is_downloaded(

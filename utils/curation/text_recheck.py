@@ -132,7 +132,7 @@ def list_lacking_files(
             for stored in page
             if _is_lacking(stored)
             and is_wanted(stored)
-            and not (stored.is_preprint and _has_article(stored, ladder))
+            and not (stored.kind == "full_text" and _has_article(stored, ladder))
         }
         if not page:
             return list(files)
@@ -145,7 +145,7 @@ def _is_lacking(stored: StoredPaper) -> bool:
 
 
 def _has_article(stored: StoredPaper, ladder: Ladder) -> bool:
-    """Return whether the published text lies on the shelf next to a preprint."""
+    """Return whether the published text lies on the shelf next to a text that stood in."""
     return not all(map(_is_lacking, ladder.shelf.find_texts(stored.paper.ids)))
 
 
