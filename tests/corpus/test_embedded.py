@@ -292,7 +292,41 @@ def test_an_index_of_words_that_is_damaged_is_made_again(folder: Path) -> None:
             finder.search("word7", None, 5, Filters())
         assert "index" in raised.value.hint
         finder.prepare_for_model("seeded", DIM)
+        assert finder.get_status() == FinderStatus(0, 30, "seeded", DIM)
+        store_absent_words(finder)
+        assert finder.get_status() == FinderStatus(30, 30, "seeded", DIM)
         assert_finds(finder, passage(7))
+
+
+def store_absent_words(finder: EmbeddedFinder) -> None:
+    """Store passages whose words the finder lacks, as indexing does; no vector is made."""
+    every = {passage(number).uuid: passage(number) for number in NUMBERS}
+    finder.store_passages([every[uuid] for uuid in finder.find_absent_uuids(list(every))], None)
+
+
+@pytest.mark.parametrize("first", ["search", "prepare_for_model", "store_passages"])
+def test_an_index_that_stored_terms_lets_them_go_and_finds_the_same(
+    folder: Path, first: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with closing(EmbeddedFinder(folder)) as finder:
+        fill(finder)
+        with finder._database.open_writing() as db:  # as format 2 had it
+            db.execute("CREATE TABLE texts (id INTEGER PRIMARY KEY, words BLOB NOT NULL)")
+            db.execute("DELETE FROM facts WHERE name = 'words_since'")
+            set_index_facts(db, format=2)
+    with closing(EmbeddedFinder(folder)) as finder:
+        if first == "prepare_for_model":
+            finder.prepare_for_model("seeded", DIM)
+        elif first == "store_passages":
+            finder.store_passages([passage(7)], None)
+        for number in (1, 7, 30):
+            assert_finds(finder, passage(number))
+        assert finder.get_status() == FinderStatus(30, 30, "seeded", DIM)
+        assert not finder.find_absent_uuids([passage(number).uuid for number in NUMBERS])
+        with finder._database.open_reading() as db:
+            assert db
+            assert not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'texts'").fetchone()
+    assert not caplog.records
 
 
 @pytest.mark.parametrize("words", ["fts5", "tantivy-1-1", "words-1-1"])
@@ -313,6 +347,12 @@ def test_an_index_of_an_older_version_is_made_again_and_says_so(
             finder.prepare_for_model("seeded", DIM)
         elif first == "store_passages":
             finder.store_passages([passage(7)], None)
+        else:
+            assert not finder.search("word7", None, 5, Filters())
+        absent = finder.find_absent_uuids([passage(number).uuid for number in NUMBERS])
+        assert len(absent) == finder.get_status().vectors - finder.get_status().passages
+        assert len(absent) == (29 if first == "store_passages" else 30)
+        store_absent_words(finder)
         for number in (1, 7, 30):
             assert_finds(finder, passage(number))
         assert finder.get_status() == FinderStatus(30, 30, "seeded", DIM)

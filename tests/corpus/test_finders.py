@@ -19,7 +19,7 @@ import pytest
 
 from tests.databases import POSTGRESQL, postgresql
 from utils.corpus.embedded import EmbeddedFinder
-from utils.corpus.embedded_schema import PassageTerms, set_index_facts
+from utils.corpus.embedded_schema import set_index_facts
 from utils.corpus.finders import Finder, FinderStatus, make_finder
 from utils.errors import InvariantFailed, NotConfigured, StoreFailed, WeaviateFailed
 from utils.model.passage import Filters, Passage
@@ -622,9 +622,7 @@ def test_a_passage_weaviate_refuses_is_an_error(weaviate: Finder, stand_in: Any)
         weaviate.store_passages([passage(9, "one more")], vectors(0))
 
 
-def test_an_index_from_before_there_were_terms_is_folded_and_keeps_its_vectors(
-    tmp_path: Path,
-) -> None:
+def test_an_index_from_before_there_were_terms_keeps_its_vectors(tmp_path: Path) -> None:
     text = "IL-6 rose in Sjögren’s syndrome."
     old = EmbeddedFinder(tmp_path / "corpus")
     filled(old)
@@ -632,15 +630,14 @@ def test_an_index_from_before_there_were_terms_is_folded_and_keeps_its_vectors(
     with (
         old._database.open_writing() as db
     ):  # as format 1 had it: words as they are, stemmed by FTS5
-        kept = PassageTerms("A paper", "Abstract", text).compress()
-        number = db.execute("SELECT id FROM passages WHERE paper = 'pmid:7'").fetchone()[0]
-        db.execute("UPDATE texts SET words = ? WHERE id = ?", (kept, number))
         db.execute("CREATE VIRTUAL TABLE words USING fts5(title, section, text, content = '')")
         set_index_facts(db, format=1, words="fts5")
     old.close()
     finder = EmbeddedFinder(tmp_path / "corpus")
     finder.prepare_for_model("model-1", DIM)
+    assert finder.find_absent_uuids([passage(7, text).uuid]) == {passage(7, text).uuid}
+    finder.store_passages([passage(7, text)], None)
     assert found(finder, "il6") == found(finder, "sjogren") == ["pmid:7"]
     assert found(finder, "", axis=3)[0] == "pmid:7"
-    assert finder.get_status() == FinderStatus(4, 4, "model-1", DIM)
+    assert finder.get_status() == FinderStatus(1, 4, "model-1", DIM)
     finder.close()

@@ -12,7 +12,7 @@ from sqlalchemy import inspect, text
 from utils.corpus import schema as corpus_schema
 from utils.corpus.database import CorpusDatabase, day_to_timestamp, parse_iso_day
 from utils.corpus.names import AlternativeName
-from utils.corpus.stored_records import Source
+from utils.corpus.stored_records import Source, serialize_paper_and_hash
 from utils.errors import BadRequest, InvariantFailed, StoreBusy, StoreFailed
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Notice, Paper
@@ -264,6 +264,20 @@ def test_texts_are_stored_compressed_and_older_ones_are_read(database):
     assert database.get_passages_of_paper("pmid:101") == [long, of(1, text="Uncompressed.")]
 
 
+def test_records_are_stored_compressed_and_older_ones_are_read(database):
+    long = replace(PAPER, abstract="They glow in the dark. " * 100)
+    database.store_records([long])
+    query = text("SELECT length(paper) FROM corpus_records")
+    with database.open_writing() as connection:
+        if not database.is_postgresql:
+            assert connection.execute(query).scalar() < len(long.abstract) / 5
+        change = text("UPDATE corpus_records SET paper = :paper")
+        plain, _ = serialize_paper_and_hash(PAPER)
+        assert database.get_record("101").paper == long
+        connection.execute(change, {"paper": plain})
+    assert database.get_record("101").paper == PAPER
+
+
 def test_a_dropped_paper_leaves_nothing(database):
     database.replace_passages([("pmid:101", Source("s1"), [of(0)])])
     database.replace_passages([("pmid:102", Source("s1"), [of(0, paper="pmid:102")])])
@@ -312,13 +326,14 @@ def test_a_newer_schema_is_refused(database):
 def test_an_older_schema_is_brought_here_and_keeps_its_records(database, monkeypatch):
     put(database)
     database.close()
-    steps = {3: ("ALTER TABLE corpus_records ADD COLUMN colour TEXT",), 4: ()}
-    monkeypatch.setattr(corpus_schema, "VERSION", 5)
+    now = corpus_schema.VERSION
+    steps = {now: ("ALTER TABLE corpus_records ADD COLUMN colour TEXT",), now + 1: ()}
+    monkeypatch.setattr(corpus_schema, "VERSION", now + 2)
     monkeypatch.setattr(corpus_schema, "_STEPS", steps)
     assert database.get_record("101").paper == PAPER
     with database.open_reading() as connection:
         columns = {c["name"] for c in inspect(connection).get_columns("corpus_records")}
-        assert connection.execute(text("SELECT version FROM corpus_version")).scalar() == 5
+        assert connection.execute(text("SELECT version FROM corpus_version")).scalar() == now + 2
     assert "colour" in columns
 
 
@@ -339,9 +354,10 @@ def test_the_first_schema_gets_the_table_of_names(database):
 def test_a_step_that_fails_changes_nothing(database, monkeypatch):
     put(database)
     database.close()
-    steps = {3: ("ALTER TABLE corpus_records ADD COLUMN colour TEXT", "NONSENSE")}
+    now = corpus_schema.VERSION
+    steps = {now: ("ALTER TABLE corpus_records ADD COLUMN colour TEXT", "NONSENSE")}
     with monkeypatch.context() as patched:
-        patched.setattr(corpus_schema, "VERSION", 4)
+        patched.setattr(corpus_schema, "VERSION", now + 1)
         patched.setattr(corpus_schema, "_STEPS", steps)
         with pytest.raises(StoreFailed):
             database.get_record("101")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from sqlalchemy import (
@@ -21,9 +21,7 @@ from sqlalchemy import (
     RowMapping,
     Table,
     Text,
-    Update,
     and_,
-    bindparam,
     case,
     cast,
     delete,
@@ -40,7 +38,8 @@ from ..errors import BadRequest, InvariantFailed
 from ..model.paper import Paper, paper_from_row, utc_now
 from ..model.passage import Passage
 from ..system.plain_text import replace_surrogates
-from .names import NameTables
+from .bulk_writes import insert_rows, to_stored_text, update_rows
+from .names import AlternativeName, NameTables, increase_name_counts
 from .schema import DatabaseConnections
 from .schema import checkpoints as _checkpoints
 from .schema import members as _members
@@ -80,10 +79,13 @@ __all__ = [
     "parse_iso_day",
 ]
 
+_COLUMNS = tuple(column.name for column in _records.c)
+_PMID = _COLUMNS.index("pmid")
 _KEY = "pmid:" + cast(_records.c.pmid, Text)
 _WITH_SOURCES = _records.outerjoin(_sources, _sources.c.paper == _KEY)
 _NAMES = tuple(field.name for field in fields(Passage))
 _values = attrgetter(*_NAMES)
+_TEXT, _TYPES = _NAMES.index("text"), _NAMES.index("publication_types")
 
 
 class PassageTables(DatabaseConnections):
@@ -133,12 +135,14 @@ class PassageTables(DatabaseConnections):
         return found
 
     def replace_passages(
-        self, texts: Sequence[tuple[str, Source, Sequence[Passage]]]
+        self,
+        texts: Sequence[tuple[str, Source, Sequence[Passage]]],
+        names: Mapping[AlternativeName, int] | None = None,
     ) -> list[PassageChanges]:
         """Replace the passages of several papers, all or nothing; see `PassageChanges`.
 
         Each is a paper's key, the source of its text, and its passages. Only what differs is
-        written. Of two with one UUID the last counts.
+        written. Of two with one UUID the last counts. *names* are the counts of names in the texts.
         """
         with self.open_writing() as connection:
             old = _read_passages_by_paper(connection, [paper for paper, _, _ in texts])
@@ -147,6 +151,7 @@ class PassageTables(DatabaseConnections):
             ]
             _write_passage_differences(connection, differences)
             _store_sources(connection, {paper: source for paper, source, _ in texts})
+            increase_name_counts(connection, names or {})
         return [difference.to_changes() for difference in differences]
 
     def store_sources(self, sources: Mapping[str, Source]) -> None:
@@ -199,6 +204,8 @@ def _compare_passages(
     old: Mapping[str, Passage], passages: Sequence[Passage]
 ) -> _PassageDifference:
     new = {one.uuid: one for one in map(_to_storable_passage, passages)}
+    if not old:
+        return _PassageDifference([], new, {}, {}, 0)
     common = {uuid: one for uuid, one in new.items() if uuid in old}
     differing = {uuid: one for uuid, one in common.items() if one != old[uuid]}
     moved = {uuid: one for uuid, one in differing.items() if one.digest == old[uuid].digest}
@@ -217,19 +224,18 @@ def _write_passage_differences(
     """Write the rows of all papers with one statement for each kind of change."""
     _delete_passages(connection, [uuid for each in differences for uuid in each.removed])
     added = [
-        _to_passage_row(passage, uuid)
+        (*_to_passage_values(connection, passage), uuid)
         for each in differences
         for uuid, passage in each.added.items()
     ]
-    if added:
-        connection.execute(insert(_passages), added)
-    rows = [
-        {**_to_passage_row(passage, uuid), "key": uuid}
+    added.sort(key=itemgetter(-1))  # neighbours in the index of UUIDs
+    insert_rows(connection, _passages.name, (*_NAMES, "uuid"), added)
+    changed = [
+        (*_to_passage_values(connection, passage), uuid)
         for each in differences
         for uuid, passage in (*each.changed.items(), *each.moved.items())
     ]
-    if rows:
-        connection.execute(_build_passage_update(), rows)
+    update_rows(connection, _passages.name, _NAMES, ("uuid",), changed)
 
 
 def _execute_as_mappings(connection: Connection, query: Any) -> Any:
@@ -254,19 +260,13 @@ def _delete_passages(connection: Connection, uuids: Sequence[str]) -> None:
 
 
 def _store_sources(connection: Connection, sources: Mapping[str, Source]) -> None:
-    stored: set[str] = set()
-    for some in split_into_batches(list(sources)):
-        query = select(_sources.c.paper).where(_sources.c.paper.in_(some))
-        stored.update(connection.execute(query).scalars())
-    changed = [{"key": paper, **sources[paper]._asdict()} for paper in stored]
-    if changed:
-        values: dict[str, Any] = {name: bindparam(name) for name in Source._fields}
-        this = update(_sources).where(_sources.c.paper == bindparam("key"))
-        connection.execute(this.values(values), changed)
-    fresh = sources.keys() - stored
-    if fresh:
-        new = [{"paper": paper, **sources[paper]._asdict()} for paper in sorted(fresh)]
-        connection.execute(insert(_sources), new)
+    rows = [(paper, *sources[paper]) for paper in sorted(sources)]
+    insert_rows(connection, _sources.name, ("paper", *Source._fields), rows, _REPLACE_SOURCE)
+
+
+_REPLACE_SOURCE = " ON CONFLICT (paper) DO UPDATE SET " + ", ".join(
+    f"{name} = excluded.{name}" for name in Source._fields
+)
 
 
 def _to_storable_passage(passage: Passage) -> Passage:
@@ -296,15 +296,12 @@ def _replace_unstorable_chars(text: str) -> str:
     return text if clean == text else clean
 
 
-def _to_passage_row(passage: Passage, uuid: str) -> dict[str, Any]:
-    row: dict[str, Any] = dict(zip(_NAMES, _values(passage), strict=True))
-    row["publication_types"] = json.dumps(passage.publication_types, ensure_ascii=False)
-    return {**row, "uuid": uuid}
-
-
-def _build_passage_update() -> Update:
-    values: dict[str, Any] = {c.name: bindparam(c.name) for c in _passages.c if c.name != "uuid"}
-    return update(_passages).where(_passages.c.uuid == bindparam("key")).values(values)
+def _to_passage_values(connection: Connection, passage: Passage) -> list[Any]:
+    """Return the values to store, in the order of `_NAMES`."""
+    values: list[Any] = list(_values(passage))
+    values[_TEXT] = to_stored_text(connection, passage.text)
+    values[_TYPES] = json.dumps(passage.publication_types, ensure_ascii=False)
+    return values
 
 
 def _to_passage(row: Any) -> Passage:
@@ -336,15 +333,20 @@ class CorpusDatabase(PassageTables, NameTables):
         """Return one record; None if the corpus does not have it."""
         return self.get_records([pmid]).get(pmid)
 
-    def get_records(self, pmids: Sequence[str]) -> dict[str, CorpusRecord]:
-        """Return records by PMID; missing records are left out."""
+    def get_records(
+        self, pmids: Sequence[str], *, without: Iterable[str] = ()
+    ) -> dict[str, CorpusRecord]:
+        """Return records by PMID; missing records are left out.
+
+        The fields *without* stay empty in their papers, which is faster than reading them.
+        """
         numbers = [int(pmid) for pmid in pmids if pmid.isascii() and pmid.isdigit()]
         found: dict[str, CorpusRecord] = {}
         with self.open_reading() as connection:
             for some in split_into_batches([number for number in numbers if number < 2**31]):
                 query = select(_records).where(_records.c.pmid.in_(some))
                 for row in connection.execute(query).mappings():
-                    found[str(row["pmid"])] = _to_record(row)
+                    found[str(row["pmid"])] = _to_record(row, without)
         return found
 
     def list_record_states(
@@ -488,10 +490,9 @@ def upsert_records(connection: Connection, rows: Sequence[Mapping[str, Any]]) ->
             changed.append(_add_version_columns({**row, "lr": lr}, old.version + 1))
         elif old.gone or row["edat"] != old.edat:  # it is back as it was, or entered another day
             changed.append(_add_version_columns(row, old.version))
-    if new:
-        connection.execute(insert(_records), new)
-    if changed:
-        connection.execute(_build_record_update(), [{**row, "key": row["pmid"]} for row in changed])
+    insert_rows(connection, _records.name, _COLUMNS, _to_record_values(connection, new))
+    changed_rows = [(*row, row[_PMID]) for row in _to_record_values(connection, changed)]
+    update_rows(connection, _records.name, _COLUMNS, ("pmid",), changed_rows)
     done = len(new) + len(changed)
     return UpsertResult(
         len(new),
@@ -530,9 +531,12 @@ def _add_version_columns(row: Mapping[str, Any], version: int) -> dict[str, Any]
     return {**row, "version": version, "gone": False, "synced_at": utc_now()}
 
 
-def _build_record_update() -> Update:
-    values: dict[str, Any] = {c.name: bindparam(c.name) for c in _records.c if c.name != "pmid"}
-    return update(_records).where(_records.c.pmid == bindparam("key")).values(values)
+def _to_record_values(
+    connection: Connection, rows: Iterable[Mapping[str, Any]]
+) -> list[tuple[Any, ...]]:
+    """Return rows as values to store, in the order of `_COLUMNS`."""
+    stored = ({**row, "paper": to_stored_text(connection, row["paper"])} for row in rows)
+    return [tuple(row[name] for name in _COLUMNS) for row in stored]
 
 
 def _has_mark(beginning: str) -> ColumnElement[bool]:
@@ -541,9 +545,12 @@ def _has_mark(beginning: str) -> ColumnElement[bool]:
     return and_(func.coalesce(_sources.c.mark, "") == mark, _sources.c.digest != "")
 
 
-def _to_record(row: RowMapping) -> CorpusRecord:
+def _to_record(row: RowMapping, without: Iterable[str]) -> CorpusRecord:
+    facts = json.loads(row["paper"])
+    for name in without:
+        facts.pop(name, None)
     return CorpusRecord(
-        paper=paper_from_row(json.loads(row["paper"])),
+        paper=paper_from_row(facts),
         version=row["version"],
         content_hash=row["content_hash"],
         edat=row["edat"],

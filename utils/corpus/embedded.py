@@ -1,10 +1,10 @@
 """The finder that needs no service: a word index, a database and a file of vectors.
 
-``words.db`` (`.embedded_schema`) stores terms and positions, ``vectors-….f32``
-(`.embedded_vectors`) the vectors. Any number of processes read while one process writes. A killed
-writer loses only uncommitted changes; `EmbeddedFinder.find_uuids_without_vectors` then lists the
-affected passages.
-A damaged file is renamed and reported as an error, and the next indexing rebuilds it.
+``words.db`` (`.embedded_schema`) numbers the passages, ``vectors-….f32`` (`.embedded_vectors`)
+stores their vectors. Any number of processes read while one process writes. A killed writer loses
+only uncommitted changes; `EmbeddedFinder.find_absent_uuids` and `find_uuids_without_vectors` then
+list the affected passages. A damaged file is renamed and reported as an error, and the next
+indexing rebuilds it.
 
 The word index is kept by the search engine tantivy (`.word_index`) in a folder next to
 ``words.db``. It commits separately, before the database. If a process is killed between the two
@@ -20,6 +20,8 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -32,13 +34,10 @@ from .embedded_schema import (
     HINT,
     FilterFacts,
     IndexDatabase,
-    PassageTerms,
-    WordIndexEntry,
-    convert_words_to_terms,
+    drop_stored_terms,
     get_index_fact,
     has_index_tables,
     increment_change_stamp,
-    iterate_word_index_entries,
     set_index_facts,
     to_json_list,
 )
@@ -76,7 +75,7 @@ _Found = TypeVar("_Found")
 PREFIX = "terms-"
 """The beginning of the names of such folders; older formats have the others."""
 _OLDER_PREFIXES = ("words-", "tantivy-")
-_HEAP = 15_000_000  # the least that tantivy accepts: enough for several batches
+_HEAP = 50_000_000  # a batch fits, so that it becomes one segment, with one list of its terms
 
 
 class EmbeddedFinder:
@@ -106,12 +105,9 @@ class EmbeddedFinder:
                 self._vectors.delete_all_vectors(db, increment_change_stamp(db))
                 set_index_facts(db, model=model, dim=dim)
             self._vectors.verify_checksums(db)
-            if get_index_fact(db, "format") < FORMAT:
-                convert_words_to_terms(db)
-            if not self._has_current_word_index(db) or not self._open_word_index(
-                db
-            ).has_enough_passages(get_index_fact(db, "passages")):
-                self._rebuild_word_index(db)
+            passages = get_index_fact(db, "passages")
+            if not self._open_word_index(db).has_enough_passages(passages):
+                self._start_word_index(db)
 
     def store_passages(self, passages: Sequence[Passage], vectors: Vectors | None) -> None:
         """Store passages; unchanged passages without a new vector keep their old one.
@@ -144,15 +140,14 @@ class EmbeddedFinder:
             known = list(_find_stored_passages(db, uuids).values())
             if not known:
                 return
-            numbers = to_json_list([each.number for each in known])
-            self._open_word_index(db).delete_passages([each.number for each in known])
+            numbers = [each.number for each in known]
+            self._open_word_index(db).delete_passages(numbers)
             stamp = increment_change_stamp(db)
             dead = [(each.row, stamp) for each in known if each.row is not None]
             db.executemany("INSERT INTO dead VALUES (?, ?)", dead)
-            set_index_facts(db, passages=get_index_fact(db, "passages") - len(known))
-            for table in ("texts", "passages"):
-                among = "id IN (SELECT value FROM json_each(?))"
-                db.execute(f"DELETE FROM {table} WHERE {among}", (numbers,))  # noqa: S608
+            _add_to_passage_count(db, -sum(each.has_words for each in known))
+            among = "id IN (SELECT value FROM json_each(?))"
+            db.execute(f"DELETE FROM passages WHERE {among}", (to_json_list(numbers),))  # noqa: S608
             self._vectors.compact_if_sparse(db)
 
     def search(
@@ -197,8 +192,18 @@ class EmbeddedFinder:
     def _compute_share(self, db: sqlite3.Connection, query: str, best: int) -> float:
         """Return the share of the query's terms, by their weights, that a passage has."""
         asked = to_term_groups(query)
-        weights = self._open_word_index(db).weigh_terms(asked)
-        return compute_term_share(asked, _read_terms(db, best), weights)
+        index = self._open_word_index(db)
+        held = index.select_terms(best, chain.from_iterable(asked))
+        return compute_term_share(asked, held, index.weigh_terms(asked))
+
+    def find_absent_uuids(self, uuids: Sequence[str]) -> set[str]:
+        """Return the UUIDs of passages whose words are not indexed."""
+
+        def find_in_transaction(db: sqlite3.Connection) -> set[str]:
+            known = _find_stored_passages(db, uuids)
+            return set(uuids) - {uuid for uuid, each in known.items() if each.has_words}
+
+        return self._read_consistently(find_in_transaction, set(uuids))
 
     def find_uuids_without_vectors(self, uuids: Sequence[str]) -> set[str]:
         """Return the UUIDs without a vector, or, before a model was prepared, the unknown UUIDs."""
@@ -238,8 +243,10 @@ class EmbeddedFinder:
         try:
             with self._database.open_writing() as db:
                 files = get_index_fact(db, "generation"), get_index_fact(db, "words")
-                if not self._has_current_word_index(db):
-                    self._rebuild_word_index(db)
+                if get_index_fact(db, "format") < FORMAT:
+                    drop_stored_terms(db)
+                if not str(get_index_fact(db, "words")).startswith(PREFIX):
+                    self._start_word_index(db)
                 yield db
                 last = get_index_fact(db, "generation"), get_index_fact(db, "words")
         except DamagedVectors as error:
@@ -261,10 +268,10 @@ class EmbeddedFinder:
                 with self._database.open_reading() as db:
                     if db is None or not has_index_tables(db):
                         return absent
-                    if self._has_current_word_index(db):
+                    if self._has_current_format(db):
                         before, generation = generation, get_index_fact(db, "generation")
                         return read(db)
-                with self._open_writing():  # an older version's index, which is made again here
+                with self._open_writing():  # an older version's index is converted here
                     pass
             except DamagedVectors as error:
                 self._vectors.close()
@@ -288,9 +295,10 @@ class EmbeddedFinder:
             if folder.name != words:
                 shutil.rmtree(folder, ignore_errors=True)
 
-    def _has_current_word_index(self, db: sqlite3.Connection) -> bool:
-        """Return whether the word index has the current format."""
-        return str(get_index_fact(db, "words")).startswith(PREFIX)
+    def _has_current_format(self, db: sqlite3.Connection) -> bool:
+        """Return whether database and word index have the current formats."""
+        is_current = get_index_fact(db, "format") == FORMAT
+        return is_current and str(get_index_fact(db, "words")).startswith(PREFIX)
 
     def _open_word_index(self, db: sqlite3.Connection) -> WordIndex:
         name = get_index_fact(db, "words")
@@ -303,16 +311,14 @@ class EmbeddedFinder:
     ) -> None:
         """Write passages; their vectors are the rows from *first* on, in the same order."""
         known = _find_stored_passages(db, list(passages))
-        texts = dict(
-            _read_passage_terms(db, to_json_list([each.number for each in known.values()]))
-        )
         abouts = {uuid: FilterFacts.from_passage(passage) for uuid, passage in passages.items()}
         numbers = {
             about: _get_or_create_filter_facts_id(db, about)
             for about in dict.fromkeys(abouts.values())
         }
         last = _get_highest_passage_number(db)
-        rows, entries, dead = [], [], []
+        rows, dead = [], []
+        entries: list[_WordIndexEntry] = []
         for at, (uuid, passage) in enumerate(passages.items()):
             old = known.get(uuid)
             row = None if first is None else first + at
@@ -321,29 +327,26 @@ class EmbeddedFinder:
             elif old and old.row is not None:
                 dead.append((old.row, stamp))
             number = old.number if old else (last := last + 1)
-            entry = WordIndexEntry(number, PassageTerms.from_passage(passage), abouts[uuid])
-            about = numbers[entry.about]
+            about = numbers[abouts[uuid]]
             rows.append((number, uuid, passage.paper, passage.digest, about, stamp, row))
             # Words come before vectors, which need not have them indexed a second time.
-            if not old or about != old.about or entry.words != texts[number]:
-                entries.append(entry)
+            if not old or not old.has_same_words(passage.digest, about):
+                entries.append(_WordIndexEntry(number, passage, abouts[uuid]))
         db.executemany(_UPSERT, rows)
         db.executemany("INSERT INTO dead VALUES (?, ?)", dead)
-        packed = [(entry.number, entry.words.compress()) for entry in entries]
-        db.executemany("INSERT OR REPLACE INTO texts VALUES (?, ?)", packed)
-        set_index_facts(db, passages=get_index_fact(db, "passages") + len(passages) - len(known))
+        _add_to_passage_count(db, len(passages) - sum(each.has_words for each in known.values()))
         if entries:
             self._open_word_index(db).add_passages(entries)
 
-    def _rebuild_word_index(self, db: sqlite3.Connection) -> None:
-        """Rebuild the word index from the terms in the database."""
+    def _start_word_index(self, db: sqlite3.Connection) -> None:
+        """Start an empty word index; the next indexing stores the words of every passage again."""
         if get_index_fact(db, "passages"):
-            log.warning("Rebuilding the word index in %s.", self.folder)
-        name = f"{PREFIX}{get_index_fact(db, 'generation')}-{increment_change_stamp(db)}"
+            log.warning("The word index in %s must be rebuilt. %s", self.folder, HINT)
+        stamp = increment_change_stamp(db)
+        name = f"{PREFIX}{get_index_fact(db, 'generation')}-{stamp}"
         self._words = WordIndex(self.folder / name)
-        self._words.rebuild(iterate_word_index_entries(db))
-        db.execute("DROP TABLE IF EXISTS words")  # older versions' FTS5
-        set_index_facts(db, words=name)
+        self._words.create()
+        set_index_facts(db, words=name, words_since=stamp, passages=0)
 
 
 _UPSERT = """INSERT INTO passages (id, uuid, paper, digest, about, stamp, row)
@@ -356,36 +359,36 @@ _NEW_ABOUT = """INSERT INTO abouts (year, journal, types, kind, retracted)
 
 
 class _StoredPassage(NamedTuple):
-    """A stored passage: its number, digest, number of its filter facts, and vector row."""
+    """A stored passage: its number, digest, number of its filter facts, and vector row.
+
+    ``has_words`` is False if the word index was started again after the passage was stored.
+    """
 
     number: int
     digest: str
     about: int
     row: int | None
+    has_words: bool
+
+    def has_same_words(self, digest: str, about: int) -> bool:
+        """Return whether the word index has these words (by their digest) and filter facts."""
+        return bool(self.has_words and digest and (digest, about) == (self.digest, self.about))
 
 
 def _find_stored_passages(
     db: sqlite3.Connection, uuids: Sequence[str]
 ) -> dict[str, _StoredPassage]:
-    query = """SELECT uuid, id, digest, about, row FROM passages
+    query = """SELECT uuid, id, digest, about, row, stamp > ? FROM passages
         WHERE uuid IN (SELECT value FROM json_each(?))"""
+    since = get_index_fact(db, "words_since")
     return {
-        uuid: _StoredPassage(*rest) for uuid, *rest in db.execute(query, (to_json_list(uuids),))
+        uuid: _StoredPassage(*rest)
+        for uuid, *rest in db.execute(query, (since, to_json_list(uuids)))
     }
 
 
-def _read_passage_terms(db: sqlite3.Connection, numbers: str) -> list[tuple[int, PassageTerms]]:
-    query = "SELECT id, words FROM texts WHERE id IN (SELECT value FROM json_each(?))"
-    return [
-        (number, PassageTerms.decompress(words)) for number, words in db.execute(query, (numbers,))
-    ]
-
-
-def _read_terms(db: sqlite3.Connection, number: int) -> set[str]:
-    """Return the terms of a passage; empty if a killed writer left only its number."""
-    return {
-        term for _, words in _read_passage_terms(db, to_json_list([number])) for term in words.terms
-    }
+def _add_to_passage_count(db: sqlite3.Connection, more: int) -> None:
+    set_index_facts(db, passages=get_index_fact(db, "passages") + more)
 
 
 def _find_vector_rows(db: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, int]:
@@ -414,6 +417,14 @@ def _add_passage_keys(db: sqlite3.Connection, found: Sequence[tuple[int, float]]
     return [(*names[number], score) for number, score in found if number in names]
 
 
+class _WordIndexEntry(NamedTuple):
+    """A passage to write into a word index."""
+
+    number: int
+    passage: Passage
+    about: FilterFacts
+
+
 class WordIndex:
     """The word index in one folder; methods raise `StoreFailed` if its files are damaged."""
 
@@ -422,7 +433,7 @@ class WordIndex:
         self.name = folder.name
         self._index: tantivy.Index | None = None
 
-    def add_passages(self, entries: Sequence[WordIndexEntry]) -> None:
+    def add_passages(self, entries: Sequence[_WordIndexEntry]) -> None:
         """Add passages, replacing those with the same number."""
         self._replace_entries([entry.number for entry in entries], entries)
 
@@ -460,13 +471,34 @@ class WordIndex:
             return bool(self._open_index().searcher().num_docs >= passages)
         return False
 
-    def rebuild(self, entries: Iterable[WordIndexEntry]) -> None:
-        """Rebuild the index from these passages only."""
+    def select_terms(self, number: int, terms: Iterable[str]) -> set[str]:
+        """Return those of the terms that one passage has."""
+        from tantivy import Occur, Query
+
+        with self._convert_to_store_failed():
+            index = self._open_index()
+            searcher, passage = index.searcher(), Query.term_query(index.schema, "number", number)
+            return {
+                term
+                for term in terms
+                if searcher.search(
+                    Query.boolean_query(
+                        [
+                            (Occur.Must, passage),
+                            (Occur.Must, Query.term_query(index.schema, TERMS, term)),
+                        ]
+                    ),
+                    1,
+                ).hits
+            }
+
+    def create(self) -> None:
+        """Create an empty index, in place of files that a killed writer left."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self._index = None
-        self._replace_entries((), entries)
+        self._replace_entries((), ())
 
-    def _replace_entries(self, gone: Iterable[int], entries: Iterable[WordIndexEntry]) -> None:
+    def _replace_entries(self, gone: Iterable[int], entries: Iterable[_WordIndexEntry]) -> None:
         with self._convert_to_store_failed():
             # One thread: the writer is busy elsewhere, and one segment a batch is fewer to merge.
             writer = self._open_index().writer(_HEAP, 1)
@@ -500,10 +532,18 @@ class WordIndex:
             raise StoreFailed(f"The index of words cannot be used: {error}.", HINT) from error
 
 
-def _build_tantivy_document(entry: WordIndexEntry) -> tantivy.Document:
+_to_shared_terms = lru_cache(maxsize=1024)(to_index_terms)  # of titles and sections
+
+
+def _build_tantivy_document(entry: _WordIndexEntry) -> tantivy.Document:
     import tantivy
 
-    about = entry.about
-    made: dict[str, Any] = {TERMS: join_weighted_terms(*entry.words), "number": entry.number}
+    passage, about = entry.passage, entry.about
+    terms = join_weighted_terms(
+        _to_shared_terms(passage.title),
+        _to_shared_terms(passage.section),
+        to_index_terms(passage.text),
+    )
+    made: dict[str, Any] = {TERMS: terms, "number": entry.number}
     made |= {name: getattr(about, name) for name in ("year", "journal", "kind", "retracted")}
     return tantivy.Document(**made, types=about.types.split("\n")[1:-1])

@@ -1,4 +1,4 @@
-"""The database of the embedded finder: the words of each passage, and the place of its vector.
+"""The database of the embedded finder: each passage's number and the place of its vector.
 
 Independent of the corpus database (which may be PostgreSQL, or another SQLite): everything in
 here is derived, so a damaged file is set aside and made again by indexing.
@@ -13,22 +13,19 @@ import json
 import secrets
 import sqlite3
 import threading
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..command_line import command_line
 from ..errors import StoreFailed
 from ..model.passage import Filters, Passage
-from ..outline.terms import to_index_terms
 from ..system import sqlite
 from ..system.plain_text import replace_surrogates
 from ..system.safe_files import disk_errors, make_folder
 
-FORMAT = 2
+FORMAT = 3
 NAME = "words.db"
 _BUSY_S = 60.0
 _TABLES = """
@@ -43,7 +40,6 @@ CREATE TABLE passages (
     digest TEXT NOT NULL, about INTEGER NOT NULL, stamp INTEGER NOT NULL, row INTEGER
 );
 CREATE INDEX changed ON passages (stamp);
-CREATE TABLE texts (id INTEGER PRIMARY KEY, words BLOB NOT NULL);
 CREATE TABLE dead (row INTEGER PRIMARY KEY, stamp INTEGER NOT NULL);
 CREATE INDEX died ON dead (stamp);
 CREATE TABLE appended (start INTEGER PRIMARY KEY, rows INTEGER NOT NULL, crc INTEGER NOT NULL)
@@ -56,41 +52,12 @@ _FIRST_FACTS: dict[str, Any] = {
     "rows": 0,
     "passages": 0,
     "words": "",
+    "words_since": 0,
 }
+"""``passages`` counts those with words; they have a later stamp than ``words_since``."""
 HINT = (
     f"Index again: {command_line('corpus index')}. Nothing is lost, the passages are in the corpus."
 )
-_SEPARATOR = "\x1f"
-
-
-_named = lru_cache(maxsize=1024)(to_index_terms)  # passages share titles, and names of sections
-
-
-class PassageTerms(NamedTuple):
-    """The terms of a passage (`..outline.terms`), as stored in a word index."""
-
-    title: str
-    section: str
-    text: str
-
-    def compress(self) -> bytes:
-        """Return the terms in compressed form; an index needs them to delete a passage."""
-        return zlib.compress(_SEPARATOR.join(self).encode(), 1)
-
-    @classmethod
-    def decompress(cls, kept: bytes) -> PassageTerms:
-        """Return the terms that `compress` compressed."""
-        return cls(*zlib.decompress(kept).decode().split(_SEPARATOR))
-
-    @classmethod
-    def from_passage(cls, passage: Passage) -> PassageTerms:
-        """Return the terms of a passage."""
-        return cls(_named(passage.title), _named(passage.section), to_index_terms(passage.text))
-
-    @property
-    def terms(self) -> set[str]:
-        """All terms, each once."""
-        return {term for part in self for term in part.split()}
 
 
 class FilterFacts(NamedTuple):
@@ -264,30 +231,11 @@ def _create_tables(db: sqlite3.Connection) -> None:
     db.executemany("INSERT INTO facts VALUES (?, ?)", facts.items())
 
 
-def convert_words_to_terms(db: sqlite3.Connection) -> None:
-    """Convert the unfolded words that format 1 stored into terms; vectors are kept."""
-    old = db.execute("SELECT id, words FROM texts").fetchall()
-    folded = (
-        (PassageTerms(*map(to_index_terms, PassageTerms.decompress(kept))).compress(), at)
-        for at, kept in old
-    )
-    db.executemany("UPDATE texts SET words = ? WHERE id = ?", folded)
-    set_index_facts(db, format=FORMAT, words="")
-
-
-class WordIndexEntry(NamedTuple):
-    """A passage as a word index stores it."""
-
-    number: int
-    words: PassageTerms
-    about: FilterFacts
-
-
-def iterate_word_index_entries(db: sqlite3.Connection) -> Iterable[WordIndexEntry]:
-    """Yield every passage as a word index stores it, to rebuild that index."""
-    found = db.execute(
-        "SELECT passages.id, words, year, journal, types, kind, retracted FROM passages "
-        "JOIN texts USING (id) JOIN abouts ON abouts.id = passages.about"
-    )
-    for number, words, *about in found:
-        yield WordIndexEntry(number, PassageTerms.decompress(words), FilterFacts(*about))
+def drop_stored_terms(db: sqlite3.Connection) -> None:
+    """Convert formats 1 and 2, which also stored the terms of each passage."""
+    if get_index_fact(db, "format") < 2:  # its terms were not folded
+        set_index_facts(db, words="")
+    db.execute("DROP TABLE IF EXISTS texts")
+    db.execute("DROP TABLE IF EXISTS words")  # older versions' FTS5
+    db.execute("INSERT OR IGNORE INTO facts VALUES ('words_since', -1)")
+    set_index_facts(db, format=FORMAT)

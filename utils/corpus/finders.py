@@ -167,6 +167,10 @@ class Finder(PassageFinder, Protocol):
         """Delete passages; unknown UUIDs are ignored."""
         ...
 
+    def find_absent_uuids(self, uuids: Sequence[str]) -> set[str]:
+        """Return the UUIDs of passages that the index lacks."""
+        ...
+
     def find_uuids_without_vectors(self, uuids: Sequence[str]) -> set[str]:
         """Return the UUIDs, out of *uuids*, of passages without a vector."""
         ...

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 LOCK = "the index of passages"
 _LOCK_WAIT_S = 10.0
-_BATCH, _EMBEDDED, _PAGE = 2048, 256, 1000
+_BATCH, _EMBEDDED, _PAGE = 8192, 256, 1000
 _REPORT_EVERY = 200  # papers between two reports of progress
 _TOUCHED = 50_000
 _WARNINGS = 20
@@ -110,7 +110,7 @@ class _SplitText(NamedTuple):
         """Return the passages that the finder must store; *kept* are the stored ones."""
         # After an interrupted run, it is unknown which passages the finder has. A shared finder
         # shows other facts of the paper, too, which a passage does not have.
-        if self.old == _UNSETTLED or self.text.shown:
+        if self.old in (None, _UNSETTLED) or self.text.shown:
             return self.passages
         return [one for one in self.passages if _needs_finder_update(one, kept.get(one.uuid))]
 
@@ -141,10 +141,9 @@ class _IndexRun:
         whole = before.vectors == before.passages == passages and not self.everything
         yield from self._index_changed_texts()
         if not self.facts["unfinished"]:
-            if embedder:
-                yield from self._embed_missing_passages(embedder, whole)
-            else:
-                yield from self._add_missing_passages()
+            yield from self._add_missing_passages()
+        if not self.facts["unfinished"] and embedder:
+            yield from self._embed_missing_passages(embedder, whole)
         if not self.facts["unfinished"]:
             self._warn_of_count_mismatch()
         yield self.progress
@@ -233,8 +232,6 @@ class _IndexRun:
             self.renewed.clear()
         if not self.batch or (self.gathered < _BATCH and not everything):
             return False
-        self.database.increase_name_counts(self.names)
-        self.names.clear()
         known = self.database.get_passages_of_papers([t.text.key for t in self.batch if t.old])
         fresh: list[Passage] = []
         gone: list[str] = []
@@ -255,8 +252,10 @@ class _IndexRun:
                     each.passages,
                 )
                 for each in self.batch
-            ]
+            ],
+            self.names,
         )
+        self.names.clear()
         if fresh:
             self.finder.store_passages(fresh, None)
             if len(self.touched) <= _TOUCHED:
@@ -280,12 +279,12 @@ class _IndexRun:
             self._increase_count("removed", len(uuids))
 
     def _add_missing_passages(self) -> Iterator[IndexProgress]:
-        """Add passages that the finder lacks, if no model is configured."""
+        """Add passages that the finder lacks."""
         total = self.database.count_passages()
         if self.finder.get_status().passages == total and not self.everything:
             return
         for passages in self._iterate_all_passages():
-            missing = self.finder.find_uuids_without_vectors([passage.uuid for passage in passages])
+            missing = self.finder.find_absent_uuids([passage.uuid for passage in passages])
             absent = [passage for passage in passages if passage.uuid in missing]
             if absent:
                 self.finder.store_passages(absent, None)

@@ -25,19 +25,19 @@ from functools import lru_cache
 from itertools import islice
 from typing import Literal, NamedTuple
 
-from sqlalchemy import select, text
+from sqlalchemy import Connection, select
 
 from ..model.paper import Paper
 from ..model.passage import Passage, PassageHit
 from ..outline.terms import STOP_WORDS, to_query_terms
 from ..readers.nlm_lists import SynonymPair
+from .bulk_writes import insert_rows
 from .ranking import to_storable_text
 from .schema import DatabaseConnections, names
 
 _BRACKETS = re.compile(r"\(([^()\[\]]{2,120}?)(?:[,;][^()]*)?\)")
 _SHORT_FORM = re.compile(r"(?=.*[^\W\d_])[^\W_][\w./+-]{0,8}[\w+]")
 _SHORT_BEFORE = re.compile(r"(?:^|[\s(\[])([^\W_][\w./+-]{0,8}[\w+])\s*$")
-_WORD = re.compile(r"\S+")
 _EDGE_MARKS = " \t\n.,;:!?\"'“”‘’*_"
 _MAX_EXTRA_WORDS = (
     5  # words of a long form beyond the letters of the short one, and twice as many at most
@@ -116,11 +116,8 @@ class NameTables(DatabaseConnections):
 
     def increase_name_counts(self, found: Mapping[AlternativeName, int]) -> None:
         """Add to the stored number of texts that use each name."""
-        if not found:
-            return
-        rows = [{**one._asdict(), "papers": papers} for one, papers in sorted(found.items())]
         with self.open_writing() as connection:
-            connection.execute(text(_ADD_SQL), rows)
+            increase_name_counts(connection, found)
 
     def import_names(self, called: Iterable[SynonymPair]) -> int:
         """Store the alternative names from NLM's lists; return their number.
@@ -167,9 +164,16 @@ def _iterate_pages_of_names(every: Iterator[AlternativeName]) -> Iterator[list[A
         yield some
 
 
-_ADD_SQL = """INSERT INTO corpus_names (kind, form, name, papers)
-    VALUES (:kind, :form, :name, :papers)
-    ON CONFLICT (kind, form, name) DO UPDATE SET papers = corpus_names.papers + excluded.papers"""
+def increase_name_counts(connection: Connection, found: Mapping[AlternativeName, int]) -> None:
+    """Add to the stored number of texts that use each name; see `NameTables`."""
+    rows = [(*one, papers) for one, papers in sorted(found.items())]
+    columns = (*AlternativeName._fields, "papers")
+    insert_rows(connection, names.name, columns, rows, _ADD_PAPERS)
+
+
+_ADD_PAPERS = (
+    " ON CONFLICT (kind, form, name) DO UPDATE SET papers = corpus_names.papers + excluded.papers"
+)
 
 
 def find_abbreviations(text: str) -> Iterator[tuple[str, str]]:
@@ -198,10 +202,9 @@ def _can_be_abbreviation(form: str) -> bool:
 def _find_long_form(short: str, before: str) -> str:
     """Return the words at the end of *before* that the short form abbreviates, or ""."""
     letters = [sign.lower() for sign in short if sign.isalnum()]
-    words = list(_WORD.finditer(before))[-min(len(letters) + _MAX_EXTRA_WORDS, 2 * len(letters)) :]
-    if not words:
-        return ""
-    text = before[words[0].start() :].rstrip(_EDGE_MARKS)
+    most_words = min(len(letters) + _MAX_EXTRA_WORDS, 2 * len(letters))
+    apart = before.rsplit(None, most_words)
+    text = before[len(apart[0]) if len(apart) > most_words else 0 :].strip().rstrip(_EDGE_MARKS)
     at = len(text)
     for number, letter in enumerate(reversed(letters)):
         first = number == len(letters) - 1
@@ -224,6 +227,7 @@ class AlternativeQuestion(NamedTuple):
     question: str
 
 
+@lru_cache(16_384)  # texts of one field introduce the same abbreviations
 def fold_term(text: str) -> str:
     """Fold a term for comparison with stored names; "" if it has only common words.
 

@@ -231,14 +231,22 @@ class PgvectorFinder:
         candidates = {*first, *(uuid for uuid, _, _ in near)}
         return fuse_scores([one for one in words if one[0] in candidates], near, share, limit)
 
+    def find_absent_uuids(self, uuids: Sequence[str]) -> set[str]:
+        """Return the UUIDs of passages that the index lacks."""
+        return self._find_missing_uuids(uuids, "TRUE")
+
     def find_uuids_without_vectors(self, uuids: Sequence[str]) -> set[str]:
         """Return the UUIDs without a vector, or, before a model was prepared, the unknown UUIDs."""
         with self._open_connection() as db:
+            has_model = _has_finder_tables(db) and _read_model_and_width(db)[1]
+        return self._find_missing_uuids(uuids, "vector IS NOT NULL" if has_model else "TRUE")
+
+    def _find_missing_uuids(self, uuids: Sequence[str], condition: str) -> set[str]:
+        with self._open_connection() as db:
             if not _has_finder_tables(db):
                 return set(uuids)
-            wanted = "AND vector IS NOT NULL" if _read_model_and_width(db)[1] else ""
             query = f"""SELECT uuid::text FROM corpus_finder
-                WHERE uuid = ANY(CAST(:uuids AS uuid[])) {wanted}"""  # noqa: S608
+                WHERE uuid = ANY(CAST(:uuids AS uuid[])) AND {condition}"""  # noqa: S608
             held = db.execute(text(query), {"uuids": list(uuids)}).scalars()
             return set(uuids) - set(held)
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import hashlib
 import time
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import cached_property, partial
@@ -68,6 +67,7 @@ from ..system.safe_files import (
     inherit_group_rights,
     make_folder,
 )
+from .compression import compress_text, decompress_text
 
 _LONGEST = 200
 _LONGEST_NAME = 63  # of an application, in bytes
@@ -78,7 +78,7 @@ _HOLDER = text(
     "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) "
     "AND classid = CAST(:high AS oid) AND objid = CAST(:low AS oid)"
 )
-VERSION = 3
+VERSION = 4
 """Of the tables below."""
 _STEPS: dict[int, tuple[str, ...]] = {
     1: (
@@ -89,11 +89,13 @@ _STEPS: dict[int, tuple[str, ...]] = {
         "ALTER TABLE corpus_sources ADD COLUMN mark TEXT NOT NULL DEFAULT ''",
         "ALTER TABLE corpus_sources ADD COLUMN names TEXT NOT NULL DEFAULT ''",
     ),
+    3: (),  # records may be compressed, which older versions cannot read
 }
 """What makes version n + 1 of version n: statements both databases understand."""
 metadata = MetaData()
 _PATIENCE_S = 120  # the merge of a whole field takes a minute
 _CONNECT_S = 15
+_CACHE_KIB = 32_768  # UUIDs of new passages fall on pages all over their index
 _WRITE_LOCK = 0x70617065  # our word among PostgreSQL's advisory locks
 _POLL_S = 0.2
 _WRITING = "corpus_writing"
@@ -106,7 +108,7 @@ _SERVER_HINTS = {
 _GOES_ON = " Then run the same command again: nothing is half done, and it goes on."
 
 
-class _CompressedText(TypeDecorator[str]):
+class CompressedText(TypeDecorator[str]):
     """A text that SQLite stores compressed; PostgreSQL compresses long texts by itself.
 
     Texts that an older version stored uncompressed are read, too.
@@ -119,11 +121,11 @@ class _CompressedText(TypeDecorator[str]):
         """Return the value to store."""
         if value is None or dialect.name != "sqlite":
             return value
-        return zlib.compress(value.encode(), 1)
+        return compress_text(value)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> str | None:
         """Return the stored text."""
-        return zlib.decompress(value).decode() if isinstance(value, bytes) else value
+        return decompress_text(value) if isinstance(value, bytes) else value
 
 
 def _build_text_column(name: str) -> Column[str]:
@@ -133,7 +135,7 @@ def _build_text_column(name: str) -> Column[str]:
 def _build_record_columns() -> tuple[Column[object], ...]:
     """Return the columns of a record; see `.stored_records.to_record_row`."""
     return (
-        Column("paper", Text),
+        Column("paper", CompressedText),
         _build_text_column("content_hash"),
         _build_text_column("edat"),
         _build_text_column("lr"),
@@ -236,7 +238,7 @@ passages = Table(
     _build_text_column("chunk_id"),
     _build_text_column("section"),
     Column("ordinal", Integer, nullable=False),
-    Column("text", _CompressedText, nullable=False, server_default=""),
+    Column("text", CompressedText, nullable=False, server_default=""),
     Column("start", BigInteger, nullable=False),
     Column("end", BigInteger, nullable=False),
     _build_text_column("kind"),
@@ -256,6 +258,7 @@ names = Table(
     Column("form", Text, primary_key=True),
     Column("name", Text, primary_key=True),
     Column("papers", Integer, nullable=False),
+    sqlite_with_rowid=False,
 )
 sources = Table(
     "corpus_sources",
@@ -545,7 +548,10 @@ def _create_engine(url: URL) -> Engine:
 
 def _configure_sqlite_connection(connection: Any, _: object) -> None:
     connection.isolation_level = None  # transactions begin where we say, not where sqlite3 guesses
-    for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+    for pragma in (
+        *("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"),
+        f"cache_size = -{_CACHE_KIB}",
+    ):
         connection.execute(f"PRAGMA {pragma}").close()
 
 

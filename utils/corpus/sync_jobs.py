@@ -25,7 +25,6 @@ from sqlalchemy import (
     Connection,
     Select,
     Update,
-    bindparam,
     delete,
     exists,
     func,
@@ -37,6 +36,7 @@ from sqlalchemy import literal as constant
 
 from ..errors import BadRequest, InvariantFailed
 from ..model.paper import Paper, utc_now
+from .bulk_writes import insert_rows, to_stored_text, update_rows
 from .database import CorpusDatabase, merge_staged_records, move_watermark, read_checkpoint
 from .schema import checkpoints as _checkpoints
 from .schema import jobs as _jobs
@@ -244,10 +244,17 @@ class SyncJob:
     def stage_records(self, papers: Iterable[Paper], omitted: Iterable[str] = ()) -> None:
         """Stage fetched records; PubMed has no record of the *omitted*."""
         rows = [to_record_row(paper) for paper in papers]
-        rows = [{**{k: row[k] for k in STAGED}, "key": row["pmid"]} for row in rows]
         with self._database.open_writing() as connection:
-            if rows:
-                connection.execute(_build_fetched_update(self.job_id), rows)
+            values = [
+                (
+                    *(row[name] for name in STAGED[1:]),
+                    to_stored_text(connection, row["paper"]),
+                    *("fetched", self.job_id, row["pmid"]),
+                )
+                for row in rows
+            ]
+            columns = (*STAGED[1:], "paper", "state")
+            update_rows(connection, _staged.name, columns, ("job_id", "pmid"), values)
             self._set_pmid_state(connection, omitted, "omitted")
 
     def mark_failed(self, pmids: Iterable[str], warning: str) -> None:
@@ -265,13 +272,13 @@ class SyncJob:
         self, connection: Connection, stretch: DateRange, numbers: Sequence[int]
     ) -> None:
         """Stage PMIDs to be fetched; PMIDs that are staged already stay unchanged."""
-        about = {"why": _REASONS[stretch.date_type], "stretch": stretch.name, "state": ""}
+        about = _REASONS[stretch.date_type], stretch.name, ""
+        columns = ("job_id", "pmid", "why", "stretch", "state")
         for some in split_into_batches(numbers):
             query = select(_staged.c.pmid).where(_staged.c.job_id == self.job_id)
             staged = set(connection.execute(query.where(_staged.c.pmid.in_(some))).scalars())
-            rows = [{"job_id": self.job_id, "pmid": n, **about} for n in some if n not in staged]
-            if rows:
-                connection.execute(insert(_staged), rows)
+            rows = [(self.job_id, number, *about) for number in some if number not in staged]
+            insert_rows(connection, _staged.name, columns, rows)
 
     def _set_pmid_state(self, connection: Connection, pmids: Iterable[str], state: str) -> None:
         change = update(_staged).where(_staged.c.job_id == self.job_id).values(state=state)
@@ -417,12 +424,6 @@ def _build_date_range_update(job_id: str, stretch: DateRange) -> Update:
 def _to_date_range_row(job_id: str, stretch: DateRange) -> dict[str, Any]:
     days = {"first": str(stretch.first), "last": str(stretch.last)}
     return {"job_id": job_id, "date_type": stretch.date_type, **days, "swept": False}
-
-
-def _build_fetched_update(job_id: str) -> Update:
-    values: dict[str, Any] = {name: bindparam(name) for name in STAGED}
-    this = update(_staged).where(_staged.c.job_id == job_id, _staged.c.pmid == bindparam("key"))
-    return this.values(**values, state="fetched")
 
 
 def _parse_iso_date(day: str) -> date:

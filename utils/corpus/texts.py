@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from .stored_records import CorpusRecord
 
 _PAGE = 500
+_FIELDS_OUTSIDE_TEXTS = ("authors", "mesh", "keywords", "other_abstracts")
+"""Fields of records that neither passages nor their facts have."""
 _MARK_BEGINNING = f"{RULES_VERSION} "
 _KINDS = ("pmid", "doi", "arxiv", "pmcid", "s2")
 
@@ -43,9 +45,10 @@ _KINDS = ("pmid", "doi", "arxiv", "pmcid", "s2")
 class PaperText:
     """The text of one paper, to be split into passages.
 
-    ``paper`` is the record; ``stored`` is the file on the shelf, None if only the abstract exists.
-    ``shown`` is True if the finder publishes facts of the record (`collect_shared_facts`), so that
-    every revision of the record is a change. ``mark`` identifies the record and the file.
+    ``paper`` is the record (`CorpusTexts` leaves out authors and headings); ``stored`` is the file
+    on the shelf, None if only the abstract exists. ``shown`` is True if the finder publishes facts
+    of the record (`collect_shared_facts`), so that every revision of the record is a change.
+    ``mark`` identifies the record and the file.
     """
 
     key: str
@@ -196,7 +199,8 @@ class CorpusTexts:
             last = page[-1].pmid
             changed = [one for one in page if not (skip_unchanged and self._is_unchanged(one))]
             self.done += len(page) - len(changed)
-            records = database.get_records([str(one.pmid) for one in changed])
+            pmids = [str(one.pmid) for one in changed]
+            records = database.get_records(pmids, without=_FIELDS_OUTSIDE_TEXTS)
             for state in changed:
                 record = records.get(str(state.pmid))
                 yield self._get_text_of_record(record) if record else None, state.source

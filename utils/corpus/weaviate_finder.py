@@ -234,13 +234,21 @@ class WeaviateFinder:
         known = [one for one in words if one[0] in candidates]
         return fuse_scores(known, [*near, *cosines], share, limit)
 
+    def find_absent_uuids(self, uuids: Sequence[str]) -> set[str]:
+        """Return the UUIDs of passages that the index lacks."""
+        return self._find_missing_uuids(uuids, with_vectors=False)
+
     def find_uuids_without_vectors(self, uuids: Sequence[str]) -> set[str]:
         """Return the UUIDs without a vector, or, before a model was prepared, the unknown UUIDs."""
+        return self._find_missing_uuids(uuids, with_vectors=True)
+
+    def _find_missing_uuids(self, uuids: Sequence[str], *, with_vectors: bool) -> set[str]:
         with self._open_connection() as client:
             if not client.collections.exists(self._collection):
                 return set(uuids)
             found = self._get_collection(client)
             model, _ = parse_model_and_width(found.config.get().description)
+            any_will_do = not (with_vectors and model)
             held: set[str] = set()
             for some in _iterate_batches(uuids, _ASKED):
                 answer = found.query.fetch_objects_by_ids(
@@ -249,7 +257,7 @@ class WeaviateFinder:
                 held |= {
                     str(each.uuid)
                     for each in answer.objects
-                    if not model or each.properties.get("vectored")
+                    if any_will_do or each.properties.get("vectored")
                 }
             return set(uuids) - held
 

@@ -287,6 +287,11 @@ def _read_published_rows(number: int, path: Path, wanted: Keys) -> Iterator[tupl
     """Yield rows of a published chunk whose texts are wanted, in batches."""
     try:
         vectors = np.load(path, mmap_mode="r", allow_pickle=False)
+    except ValueError as error:  # its own message advises to load pickles, which may run code
+        raise _to_incomplete_error(path, "the vectors are not an array of numbers") from error
+    except OSError as error:
+        raise _to_incomplete_error(path, str(error)) from error
+    try:
         pmids = json.loads((path.parent / f"pmids_chunk_{number}.json").read_bytes())
         papers = json.loads((path.parent / f"pubmed_chunk_{number}.json").read_bytes())
     except (OSError, ValueError) as error:
