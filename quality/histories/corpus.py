@@ -25,6 +25,7 @@ from sqlalchemy import text
 from quality.histories.sync_deaths import ended, library_of, sync_till
 from tests.killed import Stage
 from tests.world import Record, World
+from utils.corpus.compression import decompress_text
 from utils.corpus.database import CorpusDatabase
 from utils.corpus.schema import metadata
 from utils.corpus.stored_records import serialize_paper_and_hash
@@ -214,12 +215,13 @@ class Cron:
         self.members[key] = set(wanted)
         for pmid, record in wanted.items():
             row = stored[pmid]
+            kept = decompress_text(row.paper) if isinstance(row.paper, bytes) else row.paper
             assert (bool(row.retracted), bool(row.gone)) == (record.retracted, False), record
-            title = json.loads(row.paper)["title"]
+            title = json.loads(kept)["title"]
             assert title == f"{record.title}.", record
             if pmid not in self.pubmed.unrevised:
                 assert (row.edat, row.lr) == (record.entered, record.last_revised), record
-                assert row.paper == _as_sent(record), record
+                assert kept == _as_sent(record), record
 
 
 def _as_sent(record: Record) -> str:
