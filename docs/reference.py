@@ -163,12 +163,12 @@ def tools() -> str:
 
 def hosts() -> str:
     """Return the table of the form that each MCP host is sent."""
-    from utils.mcp.delivery import FORMS
+    from utils.mcp.delivery import FORM_BY_HOST
 
     words = {"structured": "the structure, and the text in brief", "text": "the text"}
     return table(
         ("name of the host begins with", "it is sent"),
-        ((f"`{name}`", words.get(form, "both")) for name, form in FORMS.items()),
+        ((f"`{name}`", words.get(form, "both")) for name, form in FORM_BY_HOST.items()),
     )
 
 

@@ -14,7 +14,7 @@ import httpx2
 
 from tests.processes import LAST_RESORT_S
 from utils import Library
-from utils.mcp.auth import DOWNLOAD, READ, make_token
+from utils.mcp.auth import DOWNLOAD_SCOPE, READ_SCOPE, make_token
 from utils.mcp.http import Server, build_application
 
 SECRET = "tide-pool limpets hold on with 14 strong feet"
@@ -57,7 +57,7 @@ class Endpoint:
         self._socket.close()
 
     def token(self, *scopes: str, subject: str = "alice", days: float = 1) -> str:
-        return make_token(self.settings, subject, scopes or (READ, DOWNLOAD), days)
+        return make_token(self.settings, subject, scopes or (READ_SCOPE, DOWNLOAD_SCOPE), days)
 
     def post(self, token: str = "", body: Any = PING, **headers: str) -> httpx2.Response:
         """One request; *token* is sent as it is."""

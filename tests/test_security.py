@@ -154,7 +154,7 @@ def head(endpoint, *more, token=None):
     return "\r\n".join([*fixed, f"Authorization: Bearer {token}", *more, "", ""])
 
 
-@pytest.mark.parametrize("size", [http.LARGEST_BODY + 1, 20_000_000])
+@pytest.mark.parametrize("size", [http.BODY_MAX_BYTES + 1, 20_000_000])
 def test_a_huge_body_is_refused(endpoint, size):
     assert endpoint.post(endpoint.token(), b" " * size).status_code == 413
     assert endpoint.post(endpoint.token()).status_code == 200
@@ -175,7 +175,7 @@ def test_without_a_token_no_body_is_read(endpoint):
 
 @pytest.mark.real_time
 def test_a_body_that_never_ends_is_given_up(endpoint, monkeypatch):
-    monkeypatch.setattr(http, "LONGEST_BODY_S", 0.5)
+    monkeypatch.setattr(http, "BODY_TIMEOUT_S", 0.5)
     answer = raw(endpoint, head(endpoint, "Content-Length: 1000"), b"{")
     assert b" 408 " in answer
     assert b"connection: close" in answer.lower()

@@ -36,7 +36,7 @@ from tests.clients.tour import DATASET, JOB, left_by, steps, with_left
 from tests.endpoint import SECRET
 from tests.processes import LAST_RESORT_S, Process
 from tests.world import World
-from utils.mcp.auth import DOWNLOAD, READ, make_token
+from utils.mcp.auth import DOWNLOAD_SCOPE, READ_SCOPE, make_token
 from utils.settings import load_settings
 
 LEGACY, MODERN = "2025-06-18", "2026-07-28"
@@ -201,7 +201,9 @@ class Fresh:
             self._logged.put(line.decode())
 
     def _post(self, number: int, call: Call) -> dict[str, Any]:
-        token = make_token(load_settings(mcp_auth_secret_key=SECRET), "alice", [READ, DOWNLOAD], 1)
+        token = make_token(
+            load_settings(mcp_auth_secret_key=SECRET), "alice", [READ_SCOPE, DOWNLOAD_SCOPE], 1
+        )
         headers = {
             "authorization": f"Bearer {token}",
             "accept": "application/json, text/event-stream",

@@ -15,7 +15,7 @@ from typing import Any
 from tests.endpoint import SECRET, Endpoint
 from utils import Library
 from utils.mcp import http
-from utils.mcp.auth import DOWNLOAD, READ, make_token
+from utils.mcp.auth import DOWNLOAD_SCOPE, READ_SCOPE, make_token
 
 
 class WithToken:
@@ -23,7 +23,7 @@ class WithToken:
 
     def __init__(self, app: Any, library: Library) -> None:
         self._app = app
-        token = make_token(library.settings, "conformance suite", (READ, DOWNLOAD), 1)
+        token = make_token(library.settings, "conformance suite", (READ_SCOPE, DOWNLOAD_SCOPE), 1)
         self._header = (b"authorization", f"Bearer {token}".encode())
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:

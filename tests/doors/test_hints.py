@@ -291,9 +291,9 @@ async def test_no_list_in_a_hint_is_empty(settings):
     """Nothing is there under any name: then that is said, not `There are: .`"""
     from fastmcp import FastMCP
 
-    from utils.mcp.calls import Calls
+    from utils.mcp.calls import CallMiddleware
 
-    server = FastMCP("empty", middleware=[Calls(Library(**settings), [])])
+    server = FastMCP("empty", middleware=[CallMiddleware(Library(**settings), [])])
     async with Client(server) as client:
         for ask in (client.call_tool("no_such_tool", {}), client.get_prompt("no_such_prompt")):
             with pytest.raises(Exception, match="There is no") as refused:

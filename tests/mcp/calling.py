@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from utils import Library
 from utils.mcp import build
-from utils.mcp.answers import UNTRUSTED
+from utils.mcp.answers import UNTRUSTED_NOTICE
 
 
 async def call(library: Library, tool: str, arguments: dict[str, Any], mode: str = "auto") -> Any:
@@ -52,5 +52,5 @@ async def answer(library: Library, tool: str, mode: str = "auto", **arguments: A
 def without_mark(result: Any) -> dict[str, Any]:
     """A structure without what marks it as untrusted: no schema declares it, for that costs."""
     told = {**result.structured_content}
-    assert told.pop("untrusted", UNTRUSTED) == UNTRUSTED
+    assert told.pop("untrusted", UNTRUSTED_NOTICE) == UNTRUSTED_NOTICE
     return told

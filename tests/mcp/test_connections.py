@@ -88,8 +88,12 @@ def test_a_good_caller_is_served_beside_any_number_of_silent_ones(endpoint, room
             dripping.join()
         assert answers == [200] * 5
         # Of one address no more are kept waiting than may; those who came last.
-        assert eventually(lambda: sum(not line.ended() for line in lines) <= http.PATIENT_OF_ONE)
-        assert all(line.ended() for line in lines[: -http.PATIENT_OF_ONE])
+        assert eventually(
+            lambda: (
+                sum(not line.ended() for line in lines) <= http.MAX_PATIENT_CONNECTIONS_PER_ADDRESS
+            )
+        )
+        assert all(line.ended() for line in lines[: -http.MAX_PATIENT_CONNECTIONS_PER_ADDRESS])
 
 
 def _drip(lines: list[Line], done: threading.Event) -> None:
@@ -101,7 +105,7 @@ def _drip(lines: list[Line], done: threading.Event) -> None:
 
 @pytest.mark.parametrize("beginning", BEGINNINGS)
 def test_headers_have_a_deadline_however_busily_they_are_sent(endpoint, monkeypatch, beginning):
-    monkeypatch.setattr(http, "HEADERS_S", 0.2)
+    monkeypatch.setattr(http, "HEADERS_TIMEOUT_S", 0.2)
     with Line(endpoint) as line:
         line.say(beginning)
 
@@ -122,7 +126,7 @@ def test_the_deadline_is_for_headers_and_for_those_of_every_request(endpoint, mo
         assert go_on.wait(60)
         return 0, []
 
-    monkeypatch.setattr(http, "HEADERS_S", 0.2)
+    monkeypatch.setattr(http, "HEADERS_TIMEOUT_S", 0.2)
     monkeypatch.setattr(Library, "list_papers", slow)
     call = {"name": "list_papers", "arguments": {}}
     body = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call}
@@ -151,8 +155,8 @@ def test_the_deadline_is_for_headers_and_for_those_of_every_request(endpoint, mo
 
 
 def test_the_oldest_of_too_many_connections_of_an_address_is_hurried(endpoint, monkeypatch):
-    monkeypatch.setattr(http, "PATIENT_OF_ONE", 3)
-    monkeypatch.setattr(http, "HURRIED_S", 0.2)
+    monkeypatch.setattr(http, "MAX_PATIENT_CONNECTIONS_PER_ADDRESS", 3)
+    monkeypatch.setattr(http, "CROWDED_HEADERS_TIMEOUT_S", 0.2)
     with ExitStack() as held:
         other = held.enter_context(Line(endpoint, "127.0.0.2"))
         lines = [held.enter_context(Line(endpoint)) for _ in range(5)]
@@ -162,8 +166,8 @@ def test_the_oldest_of_too_many_connections_of_an_address_is_hurried(endpoint, m
 
 
 def test_the_oldest_of_too_many_connections_is_hurried_whatever_its_address(endpoint, monkeypatch):
-    monkeypatch.setattr(http, "PATIENT", 3)
-    monkeypatch.setattr(http, "HURRIED_S", 0.2)
+    monkeypatch.setattr(http, "MAX_PATIENT_CONNECTIONS", 3)
+    monkeypatch.setattr(http, "CROWDED_HEADERS_TIMEOUT_S", 0.2)
     with ExitStack() as held:
         lines = [held.enter_context(Line(endpoint, f"127.0.0.{one}")) for one in range(2, 7)]
         assert eventually(lambda: sum(line.ended() for line in lines) == 2)
@@ -172,8 +176,8 @@ def test_the_oldest_of_too_many_connections_is_hurried_whatever_its_address(endp
 
 def test_a_burst_of_connections_that_send_their_requests_late_loses_none(endpoint, monkeypatch):
     """The oldest of 60 new connections of one address were answered with an empty 408 at once."""
-    monkeypatch.setattr(http, "HEADERS_S", 200)
-    monkeypatch.setattr(http, "HURRIED_S", 200)
+    monkeypatch.setattr(http, "HEADERS_TIMEOUT_S", 200)
+    monkeypatch.setattr(http, "CROWDED_HEADERS_TIMEOUT_S", 200)
     request = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
     with ExitStack() as held:
         lines = [held.enter_context(Line(endpoint)) for _ in range(60)]
@@ -185,7 +189,7 @@ def test_a_burst_of_connections_that_send_their_requests_late_loses_none(endpoin
 
 
 def test_a_crowd_beyond_all_bounds_is_told_when_to_come_again(endpoint, monkeypatch):
-    monkeypatch.setattr(http, "MOST_WAITING", 3)
+    monkeypatch.setattr(http, "MAX_PENDING_CONNECTIONS", 3)
     with ExitStack() as held:
         lines = [held.enter_context(Line(endpoint)) for _ in range(5)]
         assert eventually(lambda: sum(line.ended() for line in lines) == 2)

@@ -14,7 +14,7 @@ from tests.processes import LAST_RESORT_S
 from utils import Library
 from utils.http.work import SharedWork
 from utils.mcp import build
-from utils.mcp.answers import UNTRUSTED
+from utils.mcp.answers import UNTRUSTED_NOTICE
 
 pytestmark = [pytest.mark.anyio, pytest.mark.story]
 NAMES = {
@@ -99,7 +99,7 @@ async def test_words_from_elsewhere_are_marked_as_untrusted(library, world):
     [block] = read.content
     assert block.meta == {"untrusted": True}
     assert read.meta["untrusted"] is True
-    assert read.structured_content["untrusted"] == UNTRUSTED
+    assert read.structured_content["untrusted"] == UNTRUSTED_NOTICE
     assert block.annotations.audience == ["assistant"]
 
 

@@ -14,7 +14,7 @@ from tests.mcp.test_rendering import lost
 from tests.mcp.test_stdio import hosted
 from utils import Library
 from utils.mcp import build
-from utils.mcp.delivery import FORMS, Host, normalize_host_name
+from utils.mcp.delivery import FORM_BY_HOST, Host, normalize_host_name
 
 pytestmark = pytest.mark.anyio
 ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -45,7 +45,7 @@ def test_an_old_protocol_gets_text_whatever_the_setting(setting):
 def test_names_of_any_kind_are_bounded():
     assert normalize_host_name("x" * 10_000) == "x" * 64
     assert normalize_host_name("\r\nmcp-session-id: evil\u202e") == "mcp-session-id-evil"
-    assert all(name == normalize_host_name(name) for name in FORMS)
+    assert all(name == normalize_host_name(name) for name in FORM_BY_HOST)
 
 
 @asynccontextmanager

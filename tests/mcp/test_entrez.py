@@ -11,7 +11,7 @@ from tests.mcp.calling import answer, call
 from utils import Library
 from utils.entrez import Entrez
 from utils.mcp import build
-from utils.mcp.entrez import QUERY
+from utils.mcp.entrez import QUERY_OPERATIONS
 from utils.sources.eutils import ConnectionState
 
 pytestmark = pytest.mark.anyio
@@ -115,7 +115,7 @@ async def test_a_result_is_staged_described_and_asked(library):
 
 @pytest.mark.real_time
 async def test_how_far_a_result_has_come_is_told(library, monkeypatch):
-    monkeypatch.setattr("utils.mcp.tool._STEP_S", 0.02)
+    monkeypatch.setattr("utils.mcp.tool._PROGRESS_INTERVAL_S", 0.02)
     told = []
 
     async def heard(progress, total, message):
@@ -205,7 +205,7 @@ async def test_what_is_off_says_how_to_switch_it_on(library):
 
 async def test_every_operation_is_explained(library):
     told = await answer(library, "entrez_tool_info", tool_name="entrez_query")
-    assert set(told["operations"]) == set(QUERY)
+    assert set(told["operations"]) == set(QUERY_OPERATIONS)
     error = await refusal(library, "entrez_tool_info", tool_name="entrez_qery")
     assert "Did you mean entrez_query?" in error["suggestions"]
 

@@ -23,7 +23,7 @@ from tests.endpoint import SECRET, Endpoint
 from utils import Library
 from utils.errors import BadRequest, NotConfigured
 from utils.mcp import http, tool
-from utils.mcp.auth import READ, make_token
+from utils.mcp.auth import READ_SCOPE, make_token
 from utils.settings import load_settings
 
 ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -112,7 +112,7 @@ async def test_what_takes_too_long_is_answered_with_what_there_is_and_goes_on(
 ):
     assert tool.MAX_ANSWER_S <= 20
     monkeypatch.setattr(tool, "MAX_ANSWER_S", 0.2)
-    monkeypatch.setattr(tool, "_STEP_S", 0.05)
+    monkeypatch.setattr(tool, "_PROGRESS_INTERVAL_S", 0.05)
     told = []
 
     async def tell(done, total, message):
@@ -193,7 +193,7 @@ def test_who_needs_another_scope_is_told_whatever_the_request_is_called(endpoint
         endpoint.url,
         content=f"{call}{sent}}}",
         headers={
-            "authorization": f"Bearer {endpoint.token(READ)}",
+            "authorization": f"Bearer {endpoint.token(READ_SCOPE)}",
             "content-type": "application/json",
             "accept": "application/json, text/event-stream",
         },
@@ -231,8 +231,10 @@ def test_origins_are_listed_whole(monkeypatch, origins):
 
 
 def test_one_caller_is_slowed_down_and_the_others_are_not(endpoint, monkeypatch):
-    monkeypatch.setattr(http, "BURST", 3)
-    monkeypatch.setattr(http, "REQUESTS_PER_S", 0.001)  # a turn is further away than `QUEUE_S`
+    monkeypatch.setattr(http, "BURST_REQUESTS", 3)
+    monkeypatch.setattr(
+        http, "REQUESTS_PER_S", 0.001
+    )  # a turn is further away than `QUEUE_TIMEOUT_S`
     alice, bob = endpoint.token(subject="alice"), endpoint.token(subject="bob")
     statuses = [endpoint.post(alice).status_code for _ in range(4)]
     assert statuses == [200, 200, 200, 429]
@@ -242,7 +244,7 @@ def test_one_caller_is_slowed_down_and_the_others_are_not(endpoint, monkeypatch)
 
 
 def test_who_guesses_tokens_takes_no_turn_of_those_who_have_one(endpoint, monkeypatch):
-    monkeypatch.setattr(http, "BURST", 3)
+    monkeypatch.setattr(http, "BURST_REQUESTS", 3)
     monkeypatch.setattr(http, "REQUESTS_PER_S", 0.001)
     guesses = [endpoint.post(f"guess{number}").status_code for number in range(5)]
     assert guesses == [401, 401, 401, 429, 429]
@@ -250,11 +252,11 @@ def test_who_guesses_tokens_takes_no_turn_of_those_who_have_one(endpoint, monkey
 
 
 class Held:
-    """`Shares` before an application that answers nothing until `go_on` is set."""
+    """`CallerLimiter` before an application that answers nothing until `go_on` is set."""
 
     def __init__(self) -> None:
         self.go_on, self.served, self.refused = anyio.Event(), [], []
-        self.shares = http.Shares(self._serve)
+        self.shares = http.CallerLimiter(self._serve)
 
     async def _serve(self, scope, receive, send):
         self.served.append(scope["client"][0])
@@ -277,7 +279,7 @@ async def test_fifty_calls_at_once_are_all_served_in_turn_and_take_not_every_wor
         for _ in range(50):
             group.start_soon(held.ask, "a", "alice")
         await anyio.wait_all_tasks_blocked()
-        assert held.served == ["a"] * http.AT_ONCE
+        assert held.served == ["a"] * http.MAX_CONCURRENT_REQUESTS
         group.start_soon(held.ask, "b", "bob")
         await anyio.wait_all_tasks_blocked()
         assert held.served[-1] == "b"
@@ -289,7 +291,7 @@ async def test_fifty_calls_at_once_are_all_served_in_turn_and_take_not_every_wor
 async def test_requests_without_a_token_do_not_wait_for_a_slot():
     held = Held()
     async with anyio.create_task_group() as group:
-        for _ in range(http.AT_ONCE):
+        for _ in range(http.MAX_CONCURRENT_REQUESTS):
             group.start_soon(held.ask, "a")
         await anyio.wait_all_tasks_blocked()
         await held.ask("a")
@@ -300,8 +302,8 @@ async def test_requests_without_a_token_do_not_wait_for_a_slot():
 
 @pytest.mark.anyio
 async def test_a_queue_has_an_end_in_length_and_in_time(monkeypatch):
-    monkeypatch.setattr(http, "AT_ONCE", 1)
-    monkeypatch.setattr(http, "MOST_QUEUED", 2)
+    monkeypatch.setattr(http, "MAX_CONCURRENT_REQUESTS", 1)
+    monkeypatch.setattr(http, "MAX_QUEUED_REQUESTS", 2)
     held = Held()
     async with anyio.create_task_group() as group:
         for _ in range(3):
@@ -312,7 +314,7 @@ async def test_a_queue_has_an_end_in_length_and_in_time(monkeypatch):
         held.go_on.set()
     assert len(held.served) == 3
     held = Held()
-    monkeypatch.setattr(http, "QUEUE_S", 0.01)
+    monkeypatch.setattr(http, "QUEUE_TIMEOUT_S", 0.01)
     async with anyio.create_task_group() as group:
         group.start_soon(held.ask, "a", "alice")
         await anyio.wait_all_tasks_blocked()
@@ -322,8 +324,8 @@ async def test_a_queue_has_an_end_in_length_and_in_time(monkeypatch):
 
 
 def test_turns_come_back_with_time():
-    shares = http.Shares(None)
-    share = shares._get_share("alice")
+    shares = http.CallerLimiter(None)
+    share = shares._get_limits("alice")
     share.left = 0
     wait = shares._reserve_turn(share)
     assert 0 < wait <= 1 / http.REQUESTS_PER_S
@@ -331,16 +333,16 @@ def test_turns_come_back_with_time():
     assert shares._reserve_turn(share) == 0
     assert share.left == pytest.approx(2 * http.REQUESTS_PER_S - 1, abs=1)
     share.left = 0
-    waits = [shares._reserve_turn(share, http.QUEUE_S) for _ in range(3)]
+    waits = [shares._reserve_turn(share, http.QUEUE_TIMEOUT_S) for _ in range(3)]
     assert waits == pytest.approx([n / http.REQUESTS_PER_S for n in (1, 2, 3)], abs=0.05)
 
 
 def test_callers_are_not_remembered_without_end(monkeypatch):
-    monkeypatch.setattr(http, "_CALLERS", 10)
-    shares = http.Shares(None)
+    monkeypatch.setattr(http, "_MAX_REMEMBERED_CALLERS", 10)
+    shares = http.CallerLimiter(None)
     for number in range(50):
-        shares._get_share(str(number))
-    assert len(shares._shares) == 10
+        shares._get_limits(str(number))
+    assert len(shares._limits_by_caller) == 10
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7", "papers.lab.edu"])

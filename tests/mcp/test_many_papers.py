@@ -120,7 +120,7 @@ async def test_papers_that_come_later_are_read_by_the_cursor_and_none_twice(
 ):
     """A call that answered with some papers was followed by one that sent all of them again."""
     monkeypatch.setattr(tool, "MAX_ANSWER_S", 0.2)
-    monkeypatch.setattr(tool, "_STEP_S", 0.05)
+    monkeypatch.setattr(tool, "_PROGRESS_INTERVAL_S", 0.05)
     here = [world.paper("pmc_cloud").pmid]
     later = [world.paper(branch).pmid for branch in ("publisher_pdf", "europepmc_only")]
     library.download(here[0])

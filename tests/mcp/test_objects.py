@@ -49,7 +49,7 @@ async def test_one_table_comes_as_rows(library, rich, mode, which):
 
 
 async def test_a_long_table_comes_in_parts_that_make_the_whole(library, rich, monkeypatch):
-    monkeypatch.setattr(door, "_MOST_CHARS", 40)
+    monkeypatch.setattr(door, "_TABLE_MAX_CHARS", 40)
     [kept] = library.objects(rich.pmid, only="Table 1", fetch=False).objects
     rows, start, parts = [], 0, 0
     while start is not None:
@@ -80,7 +80,7 @@ async def test_no_other_object_is_fetched_for_one(library, world, rich):
 
 
 async def test_a_picture_too_large_for_a_host_is_named_instead(library, rich, monkeypatch):
-    monkeypatch.setattr(door, "_MOST_IMAGE", 5)
+    monkeypatch.setattr(door, "_IMAGE_MAX_BYTES", 5)
     found = await call(library, "paper_objects", {"paper": rich.pmid, "which": "Figure 1"})
     assert [block.type for block in found.content] == ["text"]
     assert "open the file" in found.content[0].text

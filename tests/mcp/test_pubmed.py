@@ -210,7 +210,7 @@ async def test_who_asked_for_it_hears_that_a_call_waits(library, world, monkeypa
 
     paper = library.pubmed.paper(world.paper("pmc_cloud").pmid)
     monkeypatch.setattr(PubMed, "paper", lambda *_: gate.wait(LAST_RESORT_S) and paper)
-    monkeypatch.setattr("utils.mcp.tool._STEP_S", 0.05)
+    monkeypatch.setattr("utils.mcp.tool._PROGRESS_INTERVAL_S", 0.05)
     async with Client(build(library), progress_handler=hear) as client:
         result = await client.call_tool("get_pubmed_paper", {"pmid": paper.ids.pmid})
     assert result.structured_content["title"] == paper.title
@@ -220,7 +220,7 @@ async def test_who_asked_for_it_hears_that_a_call_waits(library, world, monkeypa
 
 @pytest.mark.real_time
 def test_what_takes_too_long_is_given_up_and_picked_up(monkeypatch):
-    monkeypatch.setattr("utils.mcp.tool._STEP_S", 0.01)
+    monkeypatch.setattr("utils.mcp.tool._PROGRESS_INTERVAL_S", 0.01)
     monkeypatch.setattr("utils.mcp.tool.MAX_ANSWER_S", 0.05)
     monkeypatch.setattr("utils.mcp.tool.send_progress", lambda *_: None)
     gate, runs, waiting = threading.Event(), [], LongCallRunner()
@@ -250,7 +250,7 @@ def _kept_waiting(monkeypatch, clock):
         clock.sleep(nap)
 
     monkeypatch.setattr(time, "sleep", sleep)
-    monkeypatch.setattr("utils.mcp.tool._STEP_S", 0.5)
+    monkeypatch.setattr("utils.mcp.tool._PROGRESS_INTERVAL_S", 0.5)
     monkeypatch.setattr("utils.mcp.tool.MAX_ANSWER_S", 1.0)
     monkeypatch.setattr("utils.mcp.tool.send_progress", lambda *_: asleep.wait(10))
     yield

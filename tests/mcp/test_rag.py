@@ -20,7 +20,7 @@ from utils.corpus.index import IndexProgress
 from utils.corpus.sync_jobs import SyncJob
 from utils.errors import EmbeddingsFailed, WeaviateFailed
 from utils.mcp import build, rag
-from utils.mcp.answers import UNTRUSTED
+from utils.mcp.answers import UNTRUSTED_NOTICE
 from utils.mcp.rag import Indexing
 from utils.model.identifiers import Ids
 
@@ -121,8 +121,8 @@ async def test_hosts_that_know_the_dotted_names_get_them(settings):
 async def test_what_changes_something_says_so(library):
     async with Client(build(library)) as client:
         hints = {tool.name: tool.annotations for tool in await client.list_tools()}
-    writing = {name for name, hint in hints.items() if not hint.read_only_hint}
-    assert writing == {"pubmed_sync_delta", "corpus_checkpoint_set"}
+    writing_tools = {name for name, hint in hints.items() if not hint.read_only_hint}
+    assert writing_tools == {"pubmed_sync_delta", "corpus_checkpoint_set"}
     assert hints["corpus_checkpoint_set"].destructive_hint
     assert hints["pubmed_sync_delta"].open_world_hint
 
@@ -202,7 +202,7 @@ async def test_the_resource_is_what_rag_get_answers(library, world):
     row = await answer(library, "rag_get", doc_id="pmid:11")
     async with Client(build(library)) as client:
         [content] = await client.read_resource("resource://pubmed/paper/11")
-        assert json.loads(content.text) == {"untrusted": UNTRUSTED, **row}
+        assert json.loads(content.text) == {"untrusted": UNTRUSTED_NOTICE, **row}
         assert not world.requests
         elsewhere = world.paper("pmc_cloud").pmid
         [content] = await client.read_resource(f"resource://pubmed/paper/{elsewhere}")
@@ -371,7 +371,7 @@ async def test_a_passage_of_a_full_text_stands_in_its_file(library, world):
 
 
 async def test_what_there_is_no_time_for_is_said_and_goes_on(library, world, monkeypatch):
-    monkeypatch.setattr(rag, "_CALL_S", 0.0)
+    monkeypatch.setattr(rag, "_CALL_TIMEOUT_S", 0.0)
     may_end = threading.Event()
     index = library.corpus.index
 
@@ -393,7 +393,7 @@ async def test_waiting_for_another_sync_is_said_and_a_search_beside_it_answers(
     reef(library)
     pmid = world.paper("pmc_cloud").pmid
     monkeypatch.setattr("utils.corpus.sync._LOCK_WAIT_S", 1e9)  # of a clock that waiting moves on
-    for name, seconds in (("rag._SYNC_S", 1e9), ("rag._CALL_S", 200.0)):
+    for name, seconds in (("rag._SYNC_TIMEOUT_S", 1e9), ("rag._CALL_TIMEOUT_S", 200.0)):
         monkeypatch.setattr(f"utils.mcp.{name}", seconds)
     monkeypatch.setattr("utils.mcp.tool.MAX_ANSWER_S", 200.0)
     heard, other = [], ExitStack()
@@ -420,7 +420,7 @@ async def test_waiting_for_pubmed_and_for_the_index_is_said(library, world, monk
     records = [one for one in world.papers if one.pmid][:4]
     term = " OR ".join(f"{record.pmid}[uid]" for record in records)
     monkeypatch.setattr("utils.corpus.sync.MAX_IDS_PER_REQUEST", 2)
-    for name in ("rag._SYNC_S", "rag._CALL_S", "tool.MAX_ANSWER_S"):
+    for name in ("rag._SYNC_TIMEOUT_S", "rag._CALL_TIMEOUT_S", "tool.MAX_ANSWER_S"):
         monkeypatch.setattr(f"utils.mcp.{name}", 200.0)
     told = {"records have come": threading.Event(), "Indexing": threading.Event()}
     heard = []
@@ -493,7 +493,7 @@ def test_an_index_that_fails_is_told_and_does_not_hang(trouble, told):
 
 
 async def test_a_sync_that_is_cut_short_says_to_call_again(library, world, monkeypatch):
-    monkeypatch.setattr(rag, "_SYNC_S", 1e-6)
+    monkeypatch.setattr(rag, "_SYNC_TIMEOUT_S", 1e-6)
     term = f"{world.paper('pmc_cloud').pmid}[uid]"
     arguments = {"query_key": "one", "term": term}
     first = await answer(library, "pubmed_sync_delta", **arguments)

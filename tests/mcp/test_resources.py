@@ -12,7 +12,7 @@ from utils.entrez import Entrez
 from utils.errors import NotConfigured, Unreachable
 from utils.http import Answer
 from utils.mcp import build
-from utils.mcp.answers import UNTRUSTED, fence_untrusted
+from utils.mcp.answers import UNTRUSTED_NOTICE, fence_untrusted
 from utils.sources import eutils
 
 pytestmark = pytest.mark.anyio
@@ -175,7 +175,7 @@ async def test_a_record_of_pubmed(library, world, mode):
 @ERAS
 async def test_the_shelf_and_a_paper_on_it(library, world, mode):
     assert await told(library, "papers://index", mode) == {
-        "untrusted": UNTRUSTED, "total": 0, "shown": 0, "more": "", "papers": [],
+        "untrusted": UNTRUSTED_NOTICE, "total": 0, "shown": 0, "more": "", "papers": [],
     }  # fmt: skip
     record = world.paper("pmc_cloud")
     library.download(record.pmid)
@@ -198,7 +198,7 @@ async def test_the_shelf_and_a_paper_on_it(library, world, mode):
 
 
 async def test_a_long_paper_says_where_it_goes_on(library, world, monkeypatch):
-    monkeypatch.setattr("utils.mcp.resources._STRETCH", 700)
+    monkeypatch.setattr("utils.mcp.resources._READ_MAX_CHARS", 700)
     pmid = world.paper("pmc_cloud").pmid
     library.download(pmid)
     content = await read(library, f"papers://{pmid}")

@@ -8,7 +8,7 @@ from tests.mcp.calling import answer, call, without_mark
 from tests.world import World
 from utils import Library
 from utils.mcp import answers
-from utils.mcp.answers import ROOM, limit_rows, render_structure
+from utils.mcp.answers import ANSWER_MAX_TOKENS, limit_rows, render_structure
 
 pytestmark = pytest.mark.anyio
 TOOLSETS = ("all",)
@@ -69,7 +69,7 @@ async def test_whoever_follows_next_start_gets_every_row_once(stocked, monkeypat
     whole = await answer(stocked, tool, **arguments)
     assert len(whole[rows]) > 1, "a list of one row cannot be cut"
     rest = size(whole) - sum(map(size, whole[rows])) + max(map(size, whole[rows])) * 3 // 2 + 60
-    monkeypatch.setattr(answers, "ROOM", rest)
+    monkeypatch.setattr(answers, "ANSWER_MAX_TOKENS", rest)
     seen, start, pages = [], 0, 0
     while start is not None and len(seen) < len(whole[rows]):
         page = await answer(stocked, tool, **arguments, start=start)
@@ -91,8 +91,8 @@ async def test_a_thousand_hits_come_in_answers_that_hosts_take(settings, tmp_pat
             asked = {"query": "crowd[ti]", "max_results": 1_000, "start": start}
             result = await call(library, "search_pubmed", asked)
             page = without_mark(result)
-            assert size(page) <= ROOM
-            assert size(result.content[0].text) <= ROOM
+            assert size(page) <= ANSWER_MAX_TOKENS
+            assert size(result.content[0].text) <= ANSWER_MAX_TOKENS
             assert page["total"] == 1_000
             seen += [paper["pmid"] for paper in page["papers"]]
             start = page["next_start"]
@@ -102,7 +102,7 @@ async def test_a_thousand_hits_come_in_answers_that_hosts_take(settings, tmp_pat
 
 async def test_who_gives_a_list_is_told_to_send_the_rest(library, world, monkeypatch):
     pmids = [paper.pmid for paper in world.papers if paper.pmid][:12]
-    monkeypatch.setattr(answers, "ROOM", 600)
+    monkeypatch.setattr(answers, "ANSWER_MAX_TOKENS", 600)
     cited, left = [], pmids
     while left:
         page = await answer(library, "cite_papers", papers=left, style="bibtex")
@@ -114,7 +114,7 @@ async def test_who_gives_a_list_is_told_to_send_the_rest(library, world, monkeyp
 
 
 async def test_summaries_that_do_not_fit_are_to_be_had_elsewhere(library, world, monkeypatch):
-    monkeypatch.setattr(answers, "ROOM", 500)
+    monkeypatch.setattr(answers, "ANSWER_MAX_TOKENS", 500)
     asked = {"query_term": "2025[dp]", "fetch_brief_summaries": 30}
     found = await answer(library, "search_pubmed_articles", **asked)
     assert 0 < len(found["brief_summaries"]) < len(found["pmids"])
@@ -136,7 +136,7 @@ async def test_a_paper_of_thousands_of_authors_takes_one_row(library, world, mon
     monkeypatch.setattr(Library, "search", of_a_collaboration)
     found = await answer(library, "search_pubmed", query="coral")
     assert found["papers"][0]["authors"].endswith("… and 2,900 more")
-    assert size(found) < ROOM
+    assert size(found) < ANSWER_MAX_TOKENS
 
 
 def test_one_row_is_shown_however_long_it_is():
@@ -151,7 +151,7 @@ async def test_the_shelf_as_a_resource_says_what_shows_the_rest(library, world, 
 
     for paper in world.papers[:6]:
         library.download(paper.pmid or paper.doi)
-    monkeypatch.setattr(answers, "ROOM", 250)
+    monkeypatch.setattr(answers, "ANSWER_MAX_TOKENS", 250)
     row = _describe_shelf(library)
     assert row["more"] == f"list_papers(start={row['shown']})"
     assert 0 < row["shown"] == len(row["papers"]) < row["total"]

@@ -38,7 +38,7 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
     from fastmcp import FastMCP
 
     from . import harvests, prompts, resources, review, skills
-    from .calls import Calls
+    from .calls import CallMiddleware
     from .tool import is_toolset_enabled, list_enabled_tools
 
     tools = list_enabled_tools(library)
@@ -47,7 +47,7 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
         INSTRUCTIONS,
         version=get_version(),
         auth=auth,
-        middleware=[Calls(library, tools)],
+        middleware=[CallMiddleware(library, tools)],
         mask_error_details=True,
         list_page_size=1000,  # all there is; without a size, any cursor is taken
     )

@@ -7,8 +7,8 @@ for ``vancouver``. Each of these has one possible meaning, and refusing it costs
 `normalize_arguments` turns such arguments into those of the tool's input schema, before they are
 validated. What has no meaning, or more than one, stays as it is: validation then names it.
 
-Every idea has one name in all input schemas, the first of its row in `_SAME`. The other names of
-the row, those of the reference documents among them, are read and not described.
+Every idea has one name in all input schemas, the first of its row in `_SYNONYM_ROWS`. The row's
+other names, those of the reference documents among them, are read and not described.
 
 `to_bad_request` turns what pydantic says then into sentences that a model can act on: with the
 argument's name, the value it sent, and the names there are where it made one up.
@@ -29,9 +29,9 @@ from ..errors import BadRequest
 from ..model.identifiers import Ids
 
 Schema = Mapping[str, Any]
-_MOST_CHARS = 100_000  # of a text that may be a list; a manuscript is not
+_LIST_TEXT_MAX_CHARS = 100_000  # of a text that may be a list; a manuscript is not
 # One idea a row: its own name, then the others that are read.
-_TABLE = """\
+_SYNONYM_TABLE = """\
 papers ids pmids dois identifiers paper_ids paper identifier paper_id pmid source_pmid doi pmcid \
 arxiv_id doc_id id
 query query_term term search_term search_query q search keywords keyword question text
@@ -74,19 +74,27 @@ relationship_type relationship relation
 review review_name name
 abstracts include_abstracts include_abstract abstract
 """
-_SAME = tuple(tuple(row.split()) for row in _TABLE.splitlines())
-_PAPERS = _SAME[0]
-_NAMES: dict[str, list[tuple[str, ...]]] = {}
-for _row in _SAME:
+_SYNONYM_ROWS = tuple(tuple(row.split()) for row in _SYNONYM_TABLE.splitlines())
+_PAPER_NAMES = _SYNONYM_ROWS[0]
+_ROWS_BY_NAME: dict[str, list[tuple[str, ...]]] = {}
+for _row in _SYNONYM_ROWS:
     for _name in _row:
-        _NAMES.setdefault(_name, []).append(_row)
-_KINDS = {"pmid": "pmid", "doi": "doi", "pmcid": "pmcid", "arxiv_id": "arxiv"}
-_ANY_KIND = ("paper", "id", "identifier", "paper_id")
-_LIMITS = ("min_date", "max_date")
-_SPANS = ("year", "years", "date", "dates", "date_range", "publication_year", "year_range")
-_BUNDLES = ("filters", "filter", "options", "date_range")
+        _ROWS_BY_NAME.setdefault(_name, []).append(_row)
+_KIND_BY_PARAMETER = {"pmid": "pmid", "doi": "doi", "pmcid": "pmcid", "arxiv_id": "arxiv"}
+_ANY_IDENTIFIER_NAMES = ("paper", "id", "identifier", "paper_id")
+_DATE_LIMITS = ("min_date", "max_date")
+_DATE_RANGE_NAMES = (
+    "year",
+    "years",
+    "date",
+    "dates",
+    "date_range",
+    "publication_year",
+    "year_range",
+)
+_BUNDLE_NAMES = ("filters", "filter", "options", "date_range")
 # Words for a value of a fixed set, by the set's own word: the first that the set has counts.
-_VALUES = {
+_CHOICES_BY_WORD = {
     "date": ("pub_date", "pdat"),
     "publicationdate": ("pub_date", "pdat"),
     "published": ("pub_date", "pdat"),
@@ -125,46 +133,48 @@ _VALUES = {
     "any": ("",),
     "all": ("",),
 }
-_NONE = ("", "0", "null", "none", "na", "unknown")
-_TRUE, _FALSE = ("true", "yes", "1", "on"), ("false", "no", "0", "off", "none")
-_SEPARATOR = re.compile(r"\s*[,;\n|]\s*")
-_WHOLE = re.compile(r"[+-]?\d{1,3}(?:[,_]?\d{3})*(?:\.0+)?|[+-]?\d+(?:\.0+)?", re.A)
+_NULL_WORDS = ("", "0", "null", "none", "na", "unknown")
+_TRUE_WORDS, _FALSE_WORDS = ("true", "yes", "1", "on"), ("false", "no", "0", "off", "none")
+_SEPARATOR_PATTERN = re.compile(r"\s*[,;\n|]\s*")
+_WHOLE_NUMBER_PATTERN = re.compile(r"[+-]?\d{1,3}(?:[,_]?\d{3})*(?:\.0+)?|[+-]?\d+(?:\.0+)?", re.A)
 # What goes on behind the comma in names of publication types: "Clinical Trial, Phase III".
-_GOES_ON = re.compile(r"(?:phase |veterinary|nih|n\.i\.h|non-|u\.s\.|p\.h\.s|american )", re.I)
-_MOST_SENTENCES = 5
-_LOOKED_AT = 50
-_MOST_ERRORS = 10_000
-_NAME_CHARS = 60
-_ABSENT = ("missing", "missing_argument", "missing_keyword_only_argument")
-_STRANGE = ("extra_forbidden", "unexpected_keyword_argument")
-_values = Repr()  # of a large value only the beginning is looked at
-_values.maxlevel, _values.maxlist, _values.maxdict, _values.maxstring = 3, 4, 3, 60
+_TYPE_CONTINUATION_PATTERN = re.compile(
+    r"(?:phase |veterinary|nih|n\.i\.h|non-|u\.s\.|p\.h\.s|american )", re.I
+)
+_MAX_SENTENCES = 5
+_MAX_EXAMINED_ERRORS = 50
+_MAX_ERRORS = 10_000
+_NAME_MAX_CHARS = 60
+_MISSING_ERROR_TYPES = ("missing", "missing_argument", "missing_keyword_only_argument")
+_UNKNOWN_NAME_ERROR_TYPES = ("extra_forbidden", "unexpected_keyword_argument")
+_value_repr = Repr()  # of a large value only the beginning is looked at
+_value_repr.maxlevel, _value_repr.maxlist, _value_repr.maxdict, _value_repr.maxstring = 3, 4, 3, 60
 
 
 def normalize_arguments(
-    arguments: Mapping[str, Any], schema: Schema, written: dict[str, str] | None = None
+    arguments: Mapping[str, Any], schema: Schema, written_names: dict[str, str] | None = None
 ) -> dict[str, Any]:
     """Return the arguments under the schema's names, each value in the schema's type.
 
-    *written* receives the names that the caller wrote, by the schema's.
+    *written_names* receives the names that the caller wrote, by the schema's.
 
     >>> number = {"type": "integer"}
     >>> normalize_arguments({"maxResults": "7"}, {"properties": {"max_results": number}})
     {'max_results': 7}
     """
     known = schema.get("properties", {})
-    respelled = {name: value for name, value in arguments.items() if name in known}
+    renamed = {name: value for name, value in arguments.items() if name in known}
     for name, value in _unpack_bundles(arguments, known):
-        for target in _assign_argument(name, value, respelled, known):
-            if written is not None:
-                written[target] = name
+        for target in _assign_argument(name, value, renamed, known):
+            if written_names is not None:
+                written_names[target] = name
     required = schema.get("required", ())
     fitted = {
         name: _convert_value(value, known[name]) if name in known else value
-        for name, value in respelled.items()
+        for name, value in renamed.items()
         if value is not None or name in required or name not in known
     }
-    return _sort_by_kind(fitted) if {*_KINDS} <= {*known} else fitted
+    return _sort_by_kind(fitted) if {*_KIND_BY_PARAMETER} <= {*known} else fitted
 
 
 def _unpack_bundles(arguments: Mapping[str, Any], known: Schema) -> Iterable[tuple[str, Any]]:
@@ -173,35 +183,35 @@ def _unpack_bundles(arguments: Mapping[str, Any], known: Schema) -> Iterable[tup
         if name in known:
             continue
         inner = _decode_json(value)
-        if _to_snake_case(name) in _BUNDLES and isinstance(inner, dict):
+        if _to_snake_case(name) in _BUNDLE_NAMES and isinstance(inner, dict):
             yield from inner.items()
         else:
             yield name, value
 
 
 def _assign_argument(
-    name: str, value: Any, respelled: dict[str, Any], known: Schema
+    name: str, value: Any, renamed: dict[str, Any], known: Schema
 ) -> tuple[str, ...]:
     """Store an argument under the parameter it belongs to, else its own name; return where."""
     snake = _to_snake_case(name)
-    if snake in _SPANS and "min_date" in known and (span := _split_date_range(value)):
-        for end, limit in zip(_LIMITS, span, strict=True):
-            respelled.setdefault(end, limit)
-        return _LIMITS
-    if snake in _ANY_KIND and {*_KINDS} <= {*known}:
-        respelled.setdefault("pmid", value)
+    if snake in _DATE_RANGE_NAMES and "min_date" in known and (span := _split_date_range(value)):
+        for end, limit in zip(_DATE_LIMITS, span, strict=True):
+            renamed.setdefault(end, limit)
+        return _DATE_LIMITS
+    if snake in _ANY_IDENTIFIER_NAMES and {*_KIND_BY_PARAMETER} <= {*known}:
+        renamed.setdefault("pmid", value)
         return ("pmid",)
-    if (target := _find_parameter(snake, known, respelled)) is not None:
+    if (target := _find_parameter(snake, known, renamed)) is not None:
         is_number = type(value) is int or (isinstance(value, str) and value.strip().isdecimal())
-        respelled[target] = f"pmid:{value}" if snake == "pmid" and is_number else value
+        renamed[target] = f"pmid:{value}" if snake == "pmid" and is_number else value
         return (target,)
     for outer, inner in known.items():
         members = _drop_null_branch(inner).get("properties", {})
-        held = respelled.get(outer) or {}
+        held = renamed.get(outer) or {}
         if isinstance(held, dict) and (target := _find_parameter(snake, members, held)) is not None:
-            respelled[outer] = {**held, target: value}
+            renamed[outer] = {**held, target: value}
             return (outer,)
-    respelled[name] = value
+    renamed[name] = value
     return ()
 
 
@@ -209,7 +219,7 @@ def _find_parameter(name: str, known: Schema, taken: Mapping[str, Any]) -> str |
     """Return the parameter that *name* means, or None if it is unknown or already given."""
     if name in known:
         return None if name in taken else name
-    for row in _NAMES.get(name, ()):
+    for row in _ROWS_BY_NAME.get(name, ()):
         for other in row:
             if other in known and other not in taken:
                 return other
@@ -236,16 +246,22 @@ def _split_date_range(value: Any) -> tuple[Any, Any] | None:
 
 def _sort_by_kind(arguments: dict[str, Any]) -> dict[str, Any]:
     """Move an identifier to the parameter of its kind, and drop words for "none"."""
-    given = [name for name in _KINDS if _fold_word(str(arguments.get(name, ""))) not in _NONE]
+    given = [
+        name
+        for name in _KIND_BY_PARAMETER
+        if _fold_word(str(arguments.get(name, ""))) not in _NULL_WORDS
+    ]
     if given:
         arguments = {
-            name: value for name, value in arguments.items() if name in given or name not in _KINDS
+            name: value
+            for name, value in arguments.items()
+            if name in given or name not in _KIND_BY_PARAMETER
         }
     if len(given) != 1 or not isinstance(arguments[given[0]], str):
         return arguments
     text = arguments[given[0]]
     ids = Ids.maybe(text)
-    kinds = [name for name, kind in _KINDS.items() if getattr(ids, kind)]
+    kinds = [name for name, kind in _KIND_BY_PARAMETER.items() if getattr(ids, kind)]
     if not kinds or given[0] in kinds:
         return arguments
     rest = {name: value for name, value in arguments.items() if name != given[0]}
@@ -266,7 +282,7 @@ def _convert_value(value: Any, schema: Schema) -> Any:
     schema = _drop_null_branch(schema)
     if "enum" in schema:
         return _match_choice(value, schema["enum"])
-    fit = _FITS.get(str(schema.get("type", "")))
+    fit = _CONVERTER_BY_TYPE.get(str(schema.get("type", "")))
     return fit(value, schema) if fit and value is not None else value
 
 
@@ -278,7 +294,7 @@ def _match_choice(value: Any, allowed: list[Any]) -> Any:
         return value
     folded = _fold_word(value)
     same = [one for one in allowed if _fold_word(str(one)) == folded]
-    also = [one for one in _VALUES.get(folded, ()) if one in allowed]
+    also = [one for one in _CHOICES_BY_WORD.get(folded, ()) if one in allowed]
     from_style = _to_citation_format(value)
     also += [from_style] if from_style and from_style in allowed else []
     return next(iter(same + also), value)
@@ -300,7 +316,7 @@ def _fold_word(text: str) -> str:
 
 def _to_number(value: Any, schema: Schema) -> Any:
     """Convert ``"7"``, ``"1,000"`` and ``7.0`` to numbers, and ``"7.5"`` if allowed."""
-    if isinstance(value, str) and _WHOLE.fullmatch(text := value.strip()):
+    if isinstance(value, str) and _WHOLE_NUMBER_PATTERN.fullmatch(text := value.strip()):
         return int(re.sub(r"[,_]|\.0+$", "", text))
     if isinstance(value, float) and value.is_integer():
         return int(value)
@@ -315,7 +331,7 @@ def _to_boolean(value: Any, _schema: Schema) -> Any:
     if type(value) is int and value in (0, 1):
         return bool(value)
     word = value.strip().lower() if isinstance(value, str) else ""
-    return word in _TRUE if word in (*_TRUE, *_FALSE) else value
+    return word in _TRUE_WORDS if word in (*_TRUE_WORDS, *_FALSE_WORDS) else value
 
 
 def _to_text(value: Any, schema: Schema) -> Any:
@@ -336,7 +352,7 @@ def _unwrap_identifier(value: Any) -> Any:
     if not isinstance(value, dict) or len(value) != 1:
         return value
     [(name, inside)] = value.items()
-    return inside if _to_snake_case(str(name)) in _PAPERS else value
+    return inside if _to_snake_case(str(name)) in _PAPER_NAMES else value
 
 
 def _to_list(value: Any, schema: Schema) -> Any:
@@ -350,7 +366,7 @@ def _to_list(value: Any, schema: Schema) -> Any:
     elif type(value) is int or isinstance(value, dict):
         value = [value]
     elif isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
-        parts = _SEPARATOR.split(value[0].strip()) if items.get("type") == "string" else []
+        parts = _SEPARATOR_PATTERN.split(value[0].strip()) if items.get("type") == "string" else []
         value = parts if len(parts) > 1 and all(map(Ids.maybe, parts)) else value
     return [_convert_value(one, items) for one in value] if isinstance(value, list) else value
 
@@ -359,11 +375,13 @@ def _split_values(text: str, items: Schema) -> list[str]:
     """Split a text into values; keep a DOI or a publication type with a comma whole."""
     if not text.strip():
         return []
-    if len(text) > _MOST_CHARS or Ids.maybe(text):
+    if len(text) > _LIST_TEXT_MAX_CHARS or Ids.maybe(text):
         return [text]
     if bracketed := re.fullmatch(r"\s*\[(.*)\]\s*", text, re.S):  # a list of Python's
-        return [part.strip("'\"") for part in _SEPARATOR.split(bracketed[1].strip()) if part]
-    parts = [part for part in _SEPARATOR.split(text.strip()) if part]
+        return [
+            part.strip("'\"") for part in _SEPARATOR_PATTERN.split(bracketed[1].strip()) if part
+        ]
+    parts = [part for part in _SEPARATOR_PATTERN.split(text.strip()) if part]
     if "enum" in items:
         return parts
     if len(parts) < 2:
@@ -371,7 +389,7 @@ def _split_values(text: str, items: Schema) -> list[str]:
         return parts if len(parts) > 1 and all(map(Ids.maybe, parts)) else [text]
     whole: list[str] = []
     for part in parts:
-        if whole and _GOES_ON.match(part):
+        if whole and _TYPE_CONTINUATION_PATTERN.match(part):
             whole[-1] += f", {part}"
         else:
             whole.append(part)
@@ -398,7 +416,11 @@ def _to_object(value: Any, schema: Schema) -> Any:
 
 def _decode_json(value: Any) -> Any:
     """Decode a list or object that was sent as JSON text."""
-    if isinstance(value, str) and value.strip()[:1] in ("[", "{") and len(value) < _MOST_CHARS:
+    if (
+        isinstance(value, str)
+        and value.strip()[:1] in ("[", "{")
+        and len(value) < _LIST_TEXT_MAX_CHARS
+    ):
         try:
             return json.loads(value)
         except (ValueError, RecursionError):
@@ -406,7 +428,7 @@ def _decode_json(value: Any) -> Any:
     return value
 
 
-_FITS = {
+_CONVERTER_BY_TYPE = {
     "integer": _to_number,
     "number": _to_number,
     "boolean": _to_boolean,
@@ -417,32 +439,35 @@ _FITS = {
 
 
 def to_bad_request(
-    error: ValidationError, schema: Schema, written: Mapping[str, str] | None = None
+    error: ValidationError, schema: Schema, written_names: Mapping[str, str] | None = None
 ) -> BadRequest:
     """Convert pydantic's error to a `BadRequest` that names each wrong argument of *schema*.
 
-    *written* has the caller's names of parameters, by the schema's, where they differ.
+    *written_names* has the caller's names of parameters, by the schema's, where they differ.
     """
     count = error.error_count()
-    if count > _MOST_ERRORS:  # the listing alone would keep everybody else waiting
+    if count > _MAX_ERRORS:  # the listing alone would keep everybody else waiting
         msg = f"The arguments break the input schema in {count:,} places."
         return BadRequest(msg, "Read the input schema and call again.")
     found = error.errors(include_url=False)
     looked_at = [
-        (row, *_locate_error(row["loc"], schema, written or {})) for row in found[:_LOOKED_AT]
+        (row, *_locate_error(row["loc"], schema, written_names or {}))
+        for row in found[:_MAX_EXAMINED_ERRORS]
     ]
     # A value that fits none of several types gets one sentence, not one for each type.
     sentences = {name: _describe_error(row, name) for row, name, _ in reversed(looked_at)}
-    shown = [*sentences.values()][::-1][:_MOST_SENTENCES]
+    shown = [*sentences.values()][::-1][:_MAX_SENTENCES]
     more = [f"{count - len(shown):,} more."] if len(sentences) > len(shown) else []
     unknown = (
-        _suggest_name(row, around) for row, _, around in looked_at if row["type"] in _STRANGE
+        _suggest_name(row, around)
+        for row, _, around in looked_at
+        if row["type"] in _UNKNOWN_NAME_ERROR_TYPES
     )
     return BadRequest(" ".join([*shown, *more]), next(unknown, "Correct it and call again."))
 
 
 def _locate_error(
-    loc: Sequence[str | int], schema: Schema, written: Mapping[str, str]
+    loc: Sequence[str | int], schema: Schema, written_names: Mapping[str, str]
 ) -> tuple[str, Schema]:
     """Return an argument's path as the caller wrote it (``citations[2].year``), and its schema.
 
@@ -453,10 +478,10 @@ def _locate_error(
         below = _find_subschema(here, step)
         if below is not None or at == len(loc) - 1:
             around, here = here, below or {}
-            said = written.get(str(step), step) if at == 0 else step
+            said = written_names.get(str(step), step) if at == 0 else step
             known = below is not None or "properties" in _remove_null_branch(around)
             name += (f"[{said}]" if isinstance(said, int) else f".{said}") if known else ""
-    return name.removeprefix(".")[:_NAME_CHARS] or "The arguments", around
+    return name.removeprefix(".")[:_NAME_MAX_CHARS] or "The arguments", around
 
 
 def _find_subschema(schema: Schema, step: str | int) -> Schema | None:
@@ -475,9 +500,9 @@ def _remove_null_branch(schema: Schema) -> Schema:
 def _describe_error(row: Mapping[str, Any], name: str) -> str:
     """Return a sentence that says what is wrong with one argument."""
     kind = row["type"]
-    if kind in _ABSENT:
+    if kind in _MISSING_ERROR_TYPES:
         return f"{name} is missing."
-    if kind in _STRANGE:
+    if kind in _UNKNOWN_NAME_ERROR_TYPES:
         return f"{name} is not an argument of this tool."
     if kind in ("value_error", "assertion_error"):
         return f"{name}: {row['msg'].partition(', ')[2]}"
@@ -485,12 +510,12 @@ def _describe_error(row: Mapping[str, Any], name: str) -> str:
     subject, _, rest = wanted.partition(" should ")
     if kind in ("too_long", "too_short", "string_too_long", "string_too_short"):
         return f"{name} should {rest.split(', not ')[0]}; it has {len(row['input'])}."
-    return f"{name} is {_values.repr(row['input'])}; it should {rest or subject}."
+    return f"{name} is {_value_repr.repr(row['input'])}; it should {rest or subject}."
 
 
-def _suggest_name(row: Mapping[str, Any], around: Schema) -> str:
+def _suggest_name(row: Mapping[str, Any], schema: Schema) -> str:
     """Suggest the name nearest to an unknown one, else list the valid names."""
-    names = [*_remove_null_branch(around).get("properties", {})]
-    if close := difflib.get_close_matches(str(row["loc"][-1])[:_NAME_CHARS], names, 1):
+    names = [*_remove_null_branch(schema).get("properties", {})]
+    if close := difflib.get_close_matches(str(row["loc"][-1])[:_NAME_MAX_CHARS], names, 1):
         return f"Did you mean {close[0]}?"
     return f"There are: {', '.join(names)}." if names else "It takes no arguments."

@@ -3,7 +3,7 @@
 Papershelf is an OAuth 2.1 resource server (MCP 2026-07-28, Authorization): it checks JSON Web
 Tokens (RFC 7519, with the care of RFC 8725), never issues them to the network, and publishes its
 metadata (RFC 9728). Keys are a shared secret (HS256) or an identity provider's (JWKS). Two scopes:
-`READ` to search, read and list; `DOWNLOAD` for what adds files to the shelf.
+`READ_SCOPE` to search, read and list; `DOWNLOAD_SCOPE` for what adds files to the shelf.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from ..settings import Settings
 if TYPE_CHECKING:
     from fastmcp.tools import FunctionTool
 
-READ, DOWNLOAD = "read", "download"
-ENDPOINT = "/mcp"
-SHORTEST_SECRET = 32
+READ_SCOPE, DOWNLOAD_SCOPE = "read", "download"
+ENDPOINT_PATH = "/mcp"
+SECRET_MIN_BYTES = 32
 """Bytes; RFC 7518 asks HS256 for a key as long as its hash."""
 
 # Issuer and audience of tokens that nobody but us makes and takes.
-_OURSELVES = "papershelf"
-_SHARED = "HS256"
-_PUBLISHED = ("RS256", "ES256", "PS256", "EdDSA")
+_OWN_ISSUER = "papershelf"
+_SHARED_KEY_ALGORITHM = "HS256"
+_PUBLIC_KEY_ALGORITHMS = ("RS256", "ES256", "PS256", "EdDSA")
 # Clocks of two machines differ by seconds, not by minutes.
 _LEEWAY_S = 30
 
@@ -54,12 +54,12 @@ class TokenGate(AuthProvider):
     """
 
     def __init__(self, verifiers: Mapping[str, JWTVerifier], resource: str, issuer: str) -> None:
-        base = resource.removesuffix(ENDPOINT)
-        super().__init__(base_url=base, required_scopes=[READ])
+        base = resource.removesuffix(ENDPOINT_PATH)
+        super().__init__(base_url=base, required_scopes=[READ_SCOPE])
         self._verifiers = verifiers
         self._issuer = issuer
-        self.writing: set[str] = set()
-        """The names of the tools that take `DOWNLOAD`."""
+        self.writing_tools: set[str] = set()
+        """The names of the tools that take `DOWNLOAD_SCOPE`."""
 
     async def verify_token(self, token: str) -> AccessToken | None:
         """Return the access that a token grants, or None if it is not valid."""
@@ -71,11 +71,11 @@ class TokenGate(AuthProvider):
         return access if access and _is_within_validity(access.claims) else None
 
     def require_scope_for(self, tool: FunctionTool) -> FunctionTool:
-        """Return *tool*; unless it only reads, a token needs the scope `DOWNLOAD` to see it."""
+        """Return *tool*; unless it only reads, only tokens with `DOWNLOAD_SCOPE` see it."""
         if tool.annotations and tool.annotations.read_only_hint:
             return tool
-        self.writing.add(tool.name)
-        return tool.model_copy(update={"auth": require_scopes(DOWNLOAD)})
+        self.writing_tools.add(tool.name)
+        return tool.model_copy(update={"auth": require_scopes(DOWNLOAD_SCOPE)})
 
     def build_challenge(self, error: str, description: str) -> str:
         """Return the ``WWW-Authenticate`` header for a token that lacks a scope (RFC 6750)."""
@@ -84,13 +84,13 @@ class TokenGate(AuthProvider):
             "error_description": description,
             "scope": " ".join(self.get_challenge_scopes()),
         }
-        if resource := self._get_resource_url(ENDPOINT):
+        if resource := self._get_resource_url(ENDPOINT_PATH):
             parameters["resource_metadata"] = str(build_resource_metadata_url(resource))
         return "Bearer " + ", ".join(f'{name}="{value}"' for name, value in parameters.items())
 
     def get_challenge_scopes(self, required_scopes: list[str] | None = None) -> list[str]:
         """Return both scopes, so that a client asks for consent only once."""
-        return [READ, DOWNLOAD]
+        return [READ_SCOPE, DOWNLOAD_SCOPE]
 
     def get_routes(self, mcp_path: str | None = None) -> list[Route]:
         """Return the route of the metadata, at the path that RFC 9728 requires."""
@@ -99,7 +99,7 @@ class TokenGate(AuthProvider):
         metadata: dict[str, Any] = {
             "resource": resource,
             "resource_name": "Papershelf",
-            "scopes_supported": [READ, DOWNLOAD],
+            "scopes_supported": [READ_SCOPE, DOWNLOAD_SCOPE],
             "bearer_methods_supported": ["header"],
         }
         if _is_address(self._issuer):
@@ -129,19 +129,24 @@ def build_token_gate(settings: Settings, own_address: str) -> TokenGate:
     BadRequest
         The secret can be guessed, or there are two kinds of keys.
     """
-    audience = settings.mcp_auth_audience or _OURSELVES
-    issuer = settings.mcp_auth_issuer or _OURSELVES
+    audience = settings.mcp_auth_audience or _OWN_ISSUER
+    issuer = settings.mcp_auth_issuer or _OWN_ISSUER
     common: dict[str, Any] = {"issuer": issuer, "audience": audience}
     resource = audience.rstrip("/") if _is_address(audience) else own_address
     if settings.mcp_auth_jwks_uri:
         _require_issuer_and_audience(settings)
         uri = settings.mcp_auth_jwks_uri
         verifiers = {
-            name: JWTVerifier(jwks_uri=uri, algorithm=name, **common) for name in _PUBLISHED
+            name: JWTVerifier(jwks_uri=uri, algorithm=name, **common)
+            for name in _PUBLIC_KEY_ALGORITHMS
         }
     else:
         secret = _get_signing_secret(settings)
-        verifiers = {_SHARED: JWTVerifier(public_key=secret, algorithm=_SHARED, **common)}
+        verifiers = {
+            _SHARED_KEY_ALGORITHM: JWTVerifier(
+                public_key=secret, algorithm=_SHARED_KEY_ALGORITHM, **common
+            )
+        }
     return TokenGate(verifiers, resource, issuer)
 
 
@@ -152,22 +157,24 @@ def make_token(settings: Settings, subject: str, scopes: Sequence[str], days: fl
 
     now = int(time.time())
     claims = {
-        "iss": settings.mcp_auth_issuer or _OURSELVES,
-        "aud": settings.mcp_auth_audience or _OURSELVES,
+        "iss": settings.mcp_auth_issuer or _OWN_ISSUER,
+        "aud": settings.mcp_auth_audience or _OWN_ISSUER,
         "sub": subject,
         "scope": " ".join(scopes),
         "iat": now,
         "nbf": now,
         "exp": now + int(days * 86_400),
     }
-    return jwt.encode({"alg": _SHARED}, claims, OctKey.import_key(_get_signing_secret(settings)))
+    return jwt.encode(
+        {"alg": _SHARED_KEY_ALGORITHM}, claims, OctKey.import_key(_get_signing_secret(settings))
+    )
 
 
 def build_default_address(settings: Settings) -> str:
     """Return the default address of the endpoint."""
     host = settings.mcp_http_host
     host = f"[{host}]" if ":" in host else host
-    return f"http://{host}:{settings.mcp_http_port}{ENDPOINT}"
+    return f"http://{host}:{settings.mcp_http_port}{ENDPOINT_PATH}"
 
 
 def _get_signing_secret(settings: Settings) -> str:
@@ -180,8 +187,8 @@ def _get_signing_secret(settings: Settings) -> str:
             "MCP_AUTH_JWKS_URI, MCP_AUTH_ISSUER and MCP_AUTH_AUDIENCE to your identity provider's."
         )
         raise NotConfigured(msg, hint)
-    if len(secret.encode()) < SHORTEST_SECRET or len(set(secret)) < SHORTEST_SECRET // 4:
-        msg = f"MCP_AUTH_SECRET_KEY can be guessed: it must have {SHORTEST_SECRET} random bytes."
+    if len(secret.encode()) < SECRET_MIN_BYTES or len(set(secret)) < SECRET_MIN_BYTES // 4:
+        msg = f"MCP_AUTH_SECRET_KEY can be guessed: it must have {SECRET_MIN_BYTES} random bytes."
         raise BadRequest(msg, "Make one: openssl rand -base64 48.")
     return secret
 

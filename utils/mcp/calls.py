@@ -2,7 +2,7 @@
 
 It does for each request, from outside to inside: give it a name in the logs, and log one line with
 its seconds and outcome; import the packages before the first of them; turn every failure into the
-error envelope, the same everywhere; put advice into words for this host (`.advice`); give the
+error envelope, the same everywhere; rewrite hints for this host (`.hints`); give the
 answer the form that the host shows its model (`.delivery`).
 
 A tool answers an error with a result. Resources, prompts and unknown tools have no such result in
@@ -34,9 +34,9 @@ from ..library import Library
 from ..logs import add_log_fields, get_log_field
 from ..settings import TOOLSETS
 from ..system.plain_text import clean_json_texts, clean_text
-from .advice import Advice
 from .answers import build_error_result
 from .delivery import convert_for_host, get_host, has_own_page
+from .hints import HintRewriter
 from .tool import list_enabled_tools
 
 if TYPE_CHECKING:
@@ -45,32 +45,32 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _RESOURCE_NOT_FOUND = -32002  # of revision 2025-11-25; 2026-07-28 has *invalid params* for it
-_SHOWN = 64
-_NAMED = 200
-_ALIKE = 0.8  # of a name and a slip of it; "search" alone may mean many
-_WORK = {"tools/call", "resources/read", "prompts/get", "completion/complete"}
-_OURS = __name__.split(".", maxsplit=1)[0]
-_OTHER_DOORS = {f"{_OURS}.cli"}
+_LOGGED_NAME_MAX_CHARS = 64
+_QUOTED_NAME_MAX_CHARS = 200
+_MIN_NAME_SIMILARITY = 0.8  # of a name and a slip of it; "search" alone may mean many
+_METHODS_NEEDING_IMPORTS = {"tools/call", "resources/read", "prompts/get", "completion/complete"}
+_OWN_PACKAGE = __name__.split(".", maxsplit=1)[0]
+_SKIPPED_PACKAGES = {f"{_OWN_PACKAGE}.cli"}
 # Of others' packages those whose modules are imported beside them by different modules of ours.
-_OTHERS = ("requests",)
+_EXTRA_MODULES = ("requests",)
 _import_lock = threading.Lock()
-_imported = threading.Event()
+_imports_done = threading.Event()
 
 
-class Calls(Middleware):
+class CallMiddleware(Middleware):
     """Middleware around each tool, resource and prompt request to a server of *library*."""
 
     def __init__(self, library: Library, tools: Sequence[Tool]) -> None:
         self._library = library
         dotted = library.settings.mcp_tool_names == "dotted"
-        self._advice = Advice([tool.name for tool in tools], dotted=dotted)
+        self._hint_rewriter = HintRewriter([tool.name for tool in tools], dotted=dotted)
         self._setting = library.settings.mcp_delivery
         self._with_page = {tool.name for tool in tools if has_own_page(tool)}
 
     async def on_request(self, context: Any, call_next: Any) -> Any:
         """Forward the request, with the request name from HTTP or a new one in the log context."""
         with add_log_fields(request=get_log_field("request") or make_request_name()):
-            if context.method in _WORK and not _imported.is_set():
+            if context.method in _METHODS_NEEDING_IMPORTS and not _imports_done.is_set():
                 # A host that hangs up does not wait for the imports of a call it never hears of.
                 await to_thread.run_sync(import_packages, abandon_on_cancel=True)
             return await call_next(context)
@@ -86,9 +86,9 @@ class Calls(Middleware):
     async def on_call_tool(self, context: Any, call_next: Any) -> Any:
         """Call the tool, and log one line about it."""
         message = context.message
-        name = str(message.name)[:_SHOWN]  # from outside, and of any length
+        name = str(message.name)[:_LOGGED_NAME_MAX_CHARS]  # from outside, and of any length
         job = str((message.arguments or {}).get("job_id") or "")
-        with add_log_fields(tool=name, job=job[:_SHOWN]):
+        with add_log_fields(tool=name, job=job[:_LOGGED_NAME_MAX_CHARS]):
             return await _log_outcome(name, self._call_tool(context, call_next))
 
     async def _call_tool(self, context: Any, call_next: Any) -> Any:
@@ -100,25 +100,29 @@ class Calls(Middleware):
             missing = self._build_unknown_tool_error(name, [tool.name for tool in listed])
             raise _to_rpc_error(INVALID_PARAMS, missing) from None
         except ToolError as error:
-            return build_error_result(_find_cause(error, name), self._advice.rewrite_error)
+            return build_error_result(_find_cause(error, name), self._hint_rewriter.rewrite_error)
         if not isinstance(result, ToolResult) or result.structured_content is None:
             return result
-        result.structured_content = self._advice.rewrite_answer(result.structured_content)
+        result.structured_content = self._hint_rewriter.rewrite_answer(result.structured_content)
         return convert_for_host(
-            result, get_host(context), self._setting, page=name in self._with_page
+            result, get_host(context), self._setting, has_page=name in self._with_page
         )
 
     async def on_read_resource(self, context: Any, call_next: Any) -> Any:
         """Read the resource; an address with nothing behind it is *resource not found*."""
         uri = str(context.message.uri)
-        return await _log_outcome(uri[:_SHOWN], self._read_resource(uri, context, call_next))
+        return await _log_outcome(
+            uri[:_LOGGED_NAME_MAX_CHARS], self._read_resource(uri, context, call_next)
+        )
 
     async def _read_resource(self, uri: str, context: Any, call_next: Any) -> Any:
         """Read a resource; turn each failure into a JSON-RPC error."""
         try:
             return await call_next(context)
         except NotFoundError:
-            nothing = NotFound(f"There is nothing at {uri[:_NAMED]}.", "Known: papers://index.")
+            nothing = NotFound(
+                f"There is nothing at {uri[:_QUOTED_NAME_MAX_CHARS]}.", "Known: papers://index."
+            )
             raise _to_rpc_error(_get_not_found_code(context), nothing, uri=uri) from None
         except ResourceError as error:
             cause = _find_cause(error, uri)
@@ -129,14 +133,16 @@ class Calls(Middleware):
     async def on_get_prompt(self, context: Any, call_next: Any) -> Any:
         """Fill in the prompt; a blank left open or filled in wrongly is *invalid params*."""
         name = str(context.message.name)
-        return await _log_outcome(name[:_SHOWN], self._get_prompt(name, context, call_next))
+        return await _log_outcome(
+            name[:_LOGGED_NAME_MAX_CHARS], self._get_prompt(name, context, call_next)
+        )
 
     async def _get_prompt(self, name: str, context: Any, call_next: Any) -> Any:
         try:
             return await call_next(context)
         except NotFoundError:
             listed = await context.fastmcp_context.fastmcp.list_prompts(run_middleware=False)
-            msg = f"There is no prompt {name[:_NAMED]!r}."
+            msg = f"There is no prompt {name[:_QUOTED_NAME_MAX_CHARS]!r}."
             hint = _suggest_name((prompt.name for prompt in listed), name)
             raise _to_rpc_error(INVALID_PARAMS, NotFound(msg, hint)) from None
         except PromptError as error:
@@ -145,7 +151,7 @@ class Calls(Middleware):
             raise _to_rpc_error(code, _find_cause(error, name)) from None
 
     def _build_unknown_tool_error(self, name: str, listed: list[str]) -> NotFound:
-        msg = f"There is no tool {name[:_NAMED]!r} here."
+        msg = f"There is no tool {name[:_QUOTED_NAME_MAX_CHARS]!r} here."
         loaded = self._library.settings.mcp_toolsets
         for toolset in TOOLSETS:
             if not {toolset, "all"} & set(loaded) and name in _list_tool_names(
@@ -171,17 +177,17 @@ def import_packages() -> None:
     and fails one of them with a deadlock. With packages that are there already that cannot happen.
     """
     with _import_lock:
-        if not _imported.is_set():
-            for name in _OTHERS:
+        if not _imports_done.is_set():
+            for name in _EXTRA_MODULES:
                 import_module(name)
-            _import_below(import_module(_OURS).__path__, _OURS)
-            _imported.set()
+            _import_submodules(import_module(_OWN_PACKAGE).__path__, _OWN_PACKAGE)
+            _imports_done.set()
 
 
-def _import_below(path: Iterable[str], name: str) -> None:
+def _import_submodules(path: Iterable[str], name: str) -> None:
     for found in iter_modules(path, f"{name}."):
-        if found.ispkg and found.name not in _OTHER_DOORS:
-            _import_below(import_module(found.name).__path__, found.name)
+        if found.ispkg and found.name not in _SKIPPED_PACKAGES:
+            _import_submodules(import_module(found.name).__path__, found.name)
 
 
 async def _log_outcome(name: str, call: Awaitable[Any]) -> Any:
@@ -210,10 +216,12 @@ def _get_error_code(envelope: Any) -> str:
     return str(error.get("code", "UNKNOWN")) if isinstance(error, dict) else "UNKNOWN"
 
 
-def _suggest_name(names: Iterable[str], near: str) -> str:
+def _suggest_name(names: Iterable[str], mistyped: str) -> str:
     """Suggest the nearest name that this caller may use; if none is near, list them all."""
     every = ", ".join(names := [*names])
-    if close := difflib.get_close_matches(near[:_SHOWN], names, 1, _ALIKE):
+    if close := difflib.get_close_matches(
+        mistyped[:_LOGGED_NAME_MAX_CHARS], names, 1, _MIN_NAME_SIMILARITY
+    ):
         return f"Did you mean {close[0]}?"
     return f"There are: {every}." if every else "None is open to this caller here."
 
@@ -230,11 +238,12 @@ def _get_not_found_code(context: Any) -> int:
     return INVALID_PARAMS if modern else _RESOURCE_NOT_FOUND
 
 
-def _find_cause(error: Exception, what: str) -> PaperError:
+def _find_cause(error: Exception, purpose: str) -> PaperError:
     """Return the error that a caller can act on, else our own failure, named as in the log."""
     if isinstance(error.__cause__, PaperError):
         return error.__cause__
-    msg = f"{what[:_NAMED]} failed by a mistake of this server: nothing was found out."
+    subject = purpose[:_QUOTED_NAME_MAX_CHARS]
+    msg = f"{subject} failed by a mistake of this server: nothing was found out."
     named = f"Report it with the lines of request {get_log_field('request')} in the server's log."
     return PaperError(msg, "Call again; it may succeed.", named)
 

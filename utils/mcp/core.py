@@ -24,9 +24,9 @@ from .tool import (
     MinDate,
     Sort,
     Start,
+    TextOrNumber,
     Tool,
     Types,
-    Word,
     is_toolset_enabled,
     make_tool,
 )
@@ -36,12 +36,14 @@ if TYPE_CHECKING:
     from ..download.download import Download
     from ..model.paper import SearchResult, StoredPaper
 
-MOST_AUTHORS = 100  # as many as in toolset pubmed
-STILL = "Still downloading: call download_paper again with the same arguments in a minute."
+MAX_AUTHORS = 100  # as many as in toolset pubmed
+STILL_DOWNLOADING = (
+    "Still downloading: call download_paper again with the same arguments in a minute."
+)
 Row = dict[str, Any]
 
 
-class Found(TypedDict):
+class PubmedSearchPage(TypedDict):
     """The result of a PubMed search."""
 
     query: str
@@ -52,7 +54,7 @@ class Found(TypedDict):
     papers: list[Row]
 
 
-class Downloaded(TypedDict):
+class DownloadedPaper(TypedDict):
     """A paper's place on the shelf, and the attempts to get it."""
 
     success: bool
@@ -70,7 +72,7 @@ class Downloaded(TypedDict):
     attempts: list[Row]
 
 
-class Page(TypedDict):
+class ReadPage(TypedDict):
     """A page of a paper on the shelf."""
 
     title: NotRequired[str]
@@ -105,7 +107,7 @@ def tools(library: Library) -> list[Tool]:
 
 
 def _build_search_tools(library: Library) -> list[Tool]:
-    waiting = LongCallRunner("PubMed")
+    runner = LongCallRunner("PubMed")
 
     def search_pubmed_lr(
         ligand: Annotated[str, Field(description="Gene symbol or name.")],
@@ -113,9 +115,9 @@ def _build_search_tools(library: Library) -> list[Tool]:
         max_results: Count = 5,
         start: Start = 0,
         sort_by: Sort = "pub_date",
-    ) -> Found:
+    ) -> PubmedSearchPage:
         """Search PubMed for the interaction of a ligand and its receptor (symbols or names)."""
-        found = waiting.call_shared(
+        found = runner.call_shared(
             library.pubmed.search_ligand_receptor,
             ligand,
             receptor,
@@ -129,7 +131,7 @@ def _build_search_tools(library: Library) -> list[Tool]:
     return [
         _build_search_tool(
             library,
-            waiting,
+            runner,
             Paper.row,
             "search_pubmed",
             "Search PubMed in its own query syntax; results with abstracts.",
@@ -137,7 +139,7 @@ def _build_search_tools(library: Library) -> list[Tool]:
         make_tool(search_pubmed_lr, READS_WEB),
         _build_search_tool(
             library,
-            waiting,
+            runner,
             Paper.short_row,
             "search_pubmed_minimal",
             "Search PubMed without abstracts: long lists at a fraction of the tokens.",
@@ -147,7 +149,7 @@ def _build_search_tools(library: Library) -> list[Tool]:
 
 def _build_search_tool(
     library: Library,
-    waiting: LongCallRunner,
+    runner: LongCallRunner,
     row: Callable[[Paper], Row],
     name: str,
     description: str,
@@ -163,9 +165,9 @@ def _build_search_tool(
         max_date: MaxDate = "",
         date_type: DateType = "pdat",
         publication_types: Types = (),
-    ) -> Found:
+    ) -> PubmedSearchPage:
         """Search PubMed and return a page of papers."""
-        found = waiting.call_shared(
+        found = runner.call_shared(
             library.search,
             query,
             max_results=max_results,
@@ -182,22 +184,22 @@ def _build_search_tool(
 
 
 def _build_download_tool(library: Library) -> Tool:
-    waiting = LongCallRunner("a source")
+    runner = LongCallRunner("a source")
 
     def download_paper(
-        pmid: Annotated[Word, Field(description="PubMed ID.")] = "",
-        doi: Annotated[Word, Field(description="DOI or its URL.")] = "",
-        pmcid: Annotated[Word, Field(description="PMC ID.")] = "",
-        arxiv_id: Annotated[Word, Field(description="arXiv ID.")] = "",
+        pmid: Annotated[TextOrNumber, Field(description="PubMed ID.")] = "",
+        doi: Annotated[TextOrNumber, Field(description="DOI or its URL.")] = "",
+        pmcid: Annotated[TextOrNumber, Field(description="PMC ID.")] = "",
+        arxiv_id: Annotated[TextOrNumber, Field(description="arXiv ID.")] = "",
         prefer_pmc: Annotated[bool, Field(description="Try PMC before publishers.")] = True,
         output_path: Annotated[
             str, Field(description="Copy the text to this path on the shelf.")
         ] = "",
         force: Annotated[bool, Field(description="Download again even if on the shelf.")] = False,
-    ) -> Downloaded:
+    ) -> DownloadedPaper:
         """Put a paper's full text (else its abstract) on the shelf, given one identifier."""
         ids = Ids.of(pmid=pmid, doi=doi, pmcid=pmcid, arxiv=arxiv_id)
-        download: Download | None = waiting.wait(
+        download: Download | None = runner.wait(
             (ids, prefer_pmc, output_path, force),
             lambda: library.download(
                 ids, prefer_pmc=prefer_pmc, output_path=output_path, force=force
@@ -205,31 +207,36 @@ def _build_download_tool(library: Library) -> Tool:
         )
         if download is None:
             return _build_pending_answer(ids)
-        row = cast("Downloaded", download.row())
+        row = cast("DownloadedPaper", download.row())
         return attach_blocks(row, [build_shelf_link(download.stored)])
 
     return make_tool(download_paper, ADDS_FILES)
 
 
-def _build_pending_answer(ids: Ids) -> Downloaded:
+def _build_pending_answer(ids: Ids) -> DownloadedPaper:
     """Return the answer for a download that continues after the call."""
-    blank = dict.fromkeys(Downloaded.__annotations__, "")
-    told: Any = {"success": False, "message": f"{ids}. {STILL}", "retracted": False, "attempts": []}
-    return cast("Downloaded", {**blank, **told})
+    blank = dict.fromkeys(DownloadedPaper.__annotations__, "")
+    told: Any = {
+        "success": False,
+        "message": f"{ids}. {STILL_DOWNLOADING}",
+        "retracted": False,
+        "attempts": [],
+    }
+    return cast("DownloadedPaper", {**blank, **told})
 
 
 def _build_read_tool(library: Library) -> Tool:
     shown_by = "paper_objects" if is_toolset_enabled("objects", library) else ""
 
     def read_paper(
-        paper: Annotated[Word, Field(description="Identifier, or file name on the shelf.")],
+        paper: Annotated[TextOrNumber, Field(description="Identifier, or file name on the shelf.")],
         section: Annotated[str, Field(description="Heading or role: methods, results, …")] = "",
         start: Start = 0,
         max_chars: Annotated[
             int, Field(ge=1, le=50_000, description="Maximum number of characters.")
         ] = 8000,
         references: Annotated[bool, Field(description="Include the reference list.")] = True,
-    ) -> Page:
+    ) -> ReadPage:
         """Read a paper on the shelf, by section or from start to next_start."""
         reading = library.read(
             paper, section=section, start=start, max_chars=max_chars, references=references
@@ -239,10 +246,10 @@ def _build_read_tool(library: Library) -> Tool:
     return make_tool(read_paper, READS_SHELF)
 
 
-def _to_page(reading: Reading, shown_by: str, section: str, start: int) -> Page:
+def _to_page(reading: Reading, shown_by: str, section: str, start: int) -> ReadPage:
     """Return a page of a paper as the tool's structure."""
     objects = reading.list_object_rows()
-    page = Page(
+    page = ReadPage(
         kind=reading.kind,
         version=reading.version,
         outline=[] if start else _list_outline_rows(reading),  # once, with the first page
@@ -275,8 +282,8 @@ def _build_list_tool(library: Library) -> Tool:
             Literal["", "full_text", "abstract", "record", "rejected"],
             Field(description="Kind of text."),
         ] = "",
-        min_date: Annotated[Word, Field(description="Earliest year.")] = "",
-        max_date: Annotated[Word, Field(description="Latest year.")] = "",
+        min_date: Annotated[TextOrNumber, Field(description="Earliest year.")] = "",
+        max_date: Annotated[TextOrNumber, Field(description="Latest year.")] = "",
         journal: Annotated[str, Field(description="Journal's name.")] = "",
         job_id: Annotated[str, Field(description="Only papers of this harvest.")] = "",
         start: Start = 0,
@@ -304,11 +311,15 @@ def _build_list_tool(library: Library) -> Tool:
     return make_tool(list_papers, READS_SHELF)
 
 
-def _to_search_answer(found: SearchResult, row: Callable[[Paper], Row], start: int) -> Found:
+def _to_search_answer(
+    found: SearchResult, row: Callable[[Paper], Row], start: int
+) -> PubmedSearchPage:
     """Return search results as the tool's structure."""
     warnings = [*found.warnings, *_warn_beyond_end(start, found.total)]
     papers = [keep_first_authors(row(paper)) for paper in found.papers]
-    return limit_rows(pick_members(Found, found, warnings=warnings, papers=papers), "papers", start)
+    return limit_rows(
+        pick_members(PubmedSearchPage, found, warnings=warnings, papers=papers), "papers", start
+    )
 
 
 def get_limit_year(written: str, name: str) -> str:
@@ -325,10 +336,10 @@ def warn_of_ignored_days(*limits: str) -> list[str]:
 def keep_first_authors(row: dict[str, Any]) -> dict[str, Any]:
     """Return a row with the first hundred authors: some papers have thousands."""
     names = row.get("authors", "").split(", ")
-    if len(names) <= MOST_AUTHORS:
+    if len(names) <= MAX_AUTHORS:
         return row
-    told = f"… and {len(names) - MOST_AUTHORS:,} more"
-    return {**row, "authors": ", ".join([*names[:MOST_AUTHORS], told])}
+    told = f"… and {len(names) - MAX_AUTHORS:,} more"
+    return {**row, "authors": ", ".join([*names[:MAX_AUTHORS], told])}
 
 
 def _warn_beyond_end(start: int, total: int) -> list[str]:

@@ -2,7 +2,7 @@
 
 Hosts show a model different parts of a result, and those that show text blocks only would hide what
 stands in the structure alone. Who shows what (evidence in docs/pages/explanation/assistants.md):
-`FORMS`. A host that is not named there may be a program that needs the structure
+`FORM_BY_HOST`. A host that is not named there may be a program that needs the structure
 or show its model either part, so both are complete; `text` is what every host shows.
 
 The name is that of ``clientInfo``: said once at ``initialize``, or with every request (2026-07-28,
@@ -26,13 +26,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from fastmcp.tools import ToolResult
 from mcp.types import ResourceLink
 
-from .answers import UNTRUSTED, build_text_block, render_structure, summarize_structure
+from .answers import UNTRUSTED_NOTICE, build_text_block, render_structure, summarize_structure
 
 if TYPE_CHECKING:
     from fastmcp.tools import Tool
 
 Form = Literal["structured", "text", "both"]
-FORMS: Mapping[str, Form] = {
+FORM_BY_HOST: Mapping[str, Form] = {
     # The structure replaces the text.
     "claude-code": "structured",
     "codex": "structured",
@@ -50,10 +50,10 @@ FORMS: Mapping[str, Form] = {
     "hermes": "text",
 }
 """By the beginning of the client's name, as `normalize_host_name` writes it."""
-_STRUCTURED_SINCE = "2025-06-18"
-_VIA = re.compile(r"\s*\(via .*", re.DOTALL)
-_LONGEST_NAME = 64
-_LARGEST_OPENING = 100_000  # bytes of an ``initialize``
+_STRUCTURED_SINCE_PROTOCOL = "2025-06-18"
+_PROXY_SUFFIX_PATTERN = re.compile(r"\s*\(via .*", re.DOTALL)
+_HOST_NAME_MAX_CHARS = 64
+_INITIALIZE_MAX_BYTES = 100_000  # bytes of an ``initialize``
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Host:
 
     def choose_form(self, setting: str) -> Form:
         """Return the form in which this host gets answers; *setting* is ``MCP_DELIVERY``."""
-        if self.protocol < _STRUCTURED_SINCE:
+        if self.protocol < _STRUCTURED_SINCE_PROTOCOL:
             return "text"
         if setting != "auto":
             return setting  # type: ignore[return-value]
@@ -74,29 +74,31 @@ class Host:
     @property
     def takes_links(self) -> bool:
         """True if the host accepts resource links as content."""
-        return self.protocol >= _STRUCTURED_SINCE and self._known_form is not None
+        return self.protocol >= _STRUCTURED_SINCE_PROTOCOL and self._known_form is not None
 
     @property
     def _known_form(self) -> Form | None:
-        named = (form for name, form in FORMS.items() if f"{self.name}-".startswith(f"{name}-"))
+        named = (
+            form for name, form in FORM_BY_HOST.items() if f"{self.name}-".startswith(f"{name}-")
+        )
         return next(named, None)
 
 
-def normalize_host_name(said: str) -> str:
+def normalize_host_name(name: str) -> str:
     """Return a client's name in lower case, with hyphens for spaces and without a proxy's name.
 
     >>> names = "claude-ai (via mcp-remote 0.1.18)", "Visual Studio Code"
     >>> tuple(map(normalize_host_name, names))
     ('claude-ai', 'visual-studio-code')
     """
-    words = re.findall(r"[a-z0-9.]+", _VIA.sub("", said[:1000]).lower())
-    return "-".join(words)[:_LONGEST_NAME]
+    words = re.findall(r"[a-z0-9.]+", _PROXY_SUFFIX_PATTERN.sub("", name[:1000]).lower())
+    return "-".join(words)[:_HOST_NAME_MAX_CHARS]
 
 
-def convert_for_host(result: ToolResult, host: Host, setting: str, *, page: bool) -> ToolResult:
+def convert_for_host(result: ToolResult, host: Host, setting: str, *, has_page: bool) -> ToolResult:
     """Put an answer into its host's form.
 
-    *page* says whether a page of ours shows the answer, which reads the whole structure.
+    *has_page* says whether a page of ours shows the answer, which reads the whole structure.
     """
     form, structure = host.choose_form(setting), result.structured_content or {}
     untrusted = bool((result.meta or {}).get("untrusted"))
@@ -104,12 +106,12 @@ def convert_for_host(result: ToolResult, host: Host, setting: str, *, page: bool
     others = [one for one in result.content if not isinstance(one, ResourceLink)]
     made = summarize_structure if form == "structured" else render_structure
     text = made(structure, untrusted=untrusted)
-    if links and (page or not host.takes_links):
+    if links and (has_page or not host.takes_links):
         text += "\n" + "\n".join(f"Resource: {one.uri}" for one in links)
         links = []
     result.content = [build_text_block(text, untrusted=untrusted), *others, *links]
-    kept = form != "text" or (page and host.protocol >= _STRUCTURED_SINCE)
-    marked = {"untrusted": UNTRUSTED, **structure} if untrusted else structure
+    kept = form != "text" or (has_page and host.protocol >= _STRUCTURED_SINCE_PROTOCOL)
+    marked = {"untrusted": UNTRUSTED_NOTICE, **structure} if untrusted else structure
     result.structured_content = marked if kept else None
     return result
 
@@ -123,7 +125,7 @@ def get_host(context: Any) -> Host:
     """Return who sent the request."""
     request = context.fastmcp_context.request_context
     if request is None:
-        return Host("", _STRUCTURED_SINCE)
+        return Host("", _STRUCTURED_SINCE_PROTOCOL)
     told = request.session.client_params
     name = (
         normalize_host_name(told.client_info.name)
@@ -176,7 +178,7 @@ class NamedSessions:
 
 def _read_client_name(body: bytes) -> str:
     """Return the client's name in an ``initialize`` request; empty for other requests."""
-    if len(body) > _LARGEST_OPENING or b'"initialize"' not in body:
+    if len(body) > _INITIALIZE_MAX_BYTES or b'"initialize"' not in body:
         return ""
     try:
         request = json.loads(body)

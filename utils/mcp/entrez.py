@@ -19,7 +19,7 @@ from ..library import Library
 from ..system.plain_text import shorten
 from .answers import limit_rows
 from .pubmed import to_converted_ids
-from .tool import ADDS_FILES, READS_WEB, LongCallRunner, Start, Tool, Word, make_tool
+from .tool import ADDS_FILES, READS_WEB, LongCallRunner, Start, TextOrNumber, Tool, make_tool
 
 if TYPE_CHECKING:
     from ..entrez import DatabaseInfo, DatabaseList, RecordSummary
@@ -29,19 +29,19 @@ DataName = Literal["fetch_and_stage", "schema", "query", "list_datasets", "expor
 ExternalName = Literal[
     "compounds", "names", "papers", "similar", "substructure", "superstructure", "ids", "text"
 ]
-Database = Annotated[Word, Field(description="Database, such as gene; default pubmed.")]
+Database = Annotated[TextOrNumber, Field(description="Database, such as gene; default pubmed.")]
 EntrezWords = Annotated[str, Field(description="Query in the database's syntax.")]
-Uids = Annotated[Sequence[Word], Field(description="UIDs of the database.")]
-History = Annotated[Word, Field(description="h_… of a kept search or post.")]
-RetType = Annotated[Word, Field(description="Form of records: see info.")]
-AtMost = Annotated[Start, Field(description="Maximum number of rows; 0: default.")]
-_PAGE = "start max_results"
-_SHOWN = "kind start max_results"
-_MOST_IDS = 4_000  # of one answer; it says where the next begins
-_MOST_RECORDS = 1_000
-_ALWAYS = {"total", "next_start", "ids", "records", "corrected", "counts", "rows"}
+Uids = Annotated[Sequence[TextOrNumber], Field(description="UIDs of the database.")]
+History = Annotated[TextOrNumber, Field(description="h_… of a kept search or post.")]
+RetType = Annotated[TextOrNumber, Field(description="Form of records: see info.")]
+RowLimit = Annotated[Start, Field(description="Maximum number of rows; 0: default.")]
+_PAGE_ARGUMENTS = "start max_results"
+_COMPOUND_ARGUMENTS = "kind start max_results"
+_MAX_IDS = 4_000  # of one answer; it says where the next begins
+_MAX_RECORDS = 1_000
+_MEMBERS_ALWAYS_SHOWN = {"total", "next_start", "ids", "records", "corrected", "counts", "rows"}
 Arguments = Mapping[str, Any]
-Report = Callable[[int, int], object]
+ProgressCallback = Callable[[int, int], object]
 
 
 def tools(library: Library) -> list[Tool]:
@@ -58,7 +58,7 @@ def to_json(found: Any) -> Any:
     A member that is empty because there is nothing (no hits, no next page) stays.
     """
     if is_dataclass(found):
-        if (convert := _SPECIAL.get(type(found).__name__)) is not None:
+        if (convert := _CONVERTER_BY_TYPE.get(type(found).__name__)) is not None:
             return convert(found)
         members = {one.name: to_json(getattr(found, one.name)) for one in fields(found)}
         return {name: value for name, value in members.items() if _is_shown(name, value)}
@@ -71,7 +71,7 @@ def to_json(found: Any) -> Any:
 
 def _is_shown(name: str, value: Any) -> bool:
     """Return whether a member belongs in the answer."""
-    return name in _ALWAYS or value not in ("", [], None, {})
+    return name in _MEMBERS_ALWAYS_SHOWN or value not in ("", [], None, {})
 
 
 def _to_summary_row(found: RecordSummary) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def _to_database_list(found: DatabaseList) -> dict[str, Any]:
     return {"databases": rows, "warnings": list(found.warnings)}
 
 
-_SPECIAL: Mapping[str, Any] = {
+_CONVERTER_BY_TYPE: Mapping[str, Any] = {
     "RecordSummary": _to_summary_row,
     "DatabaseInfo": _to_database_row,
     "DatabaseList": _to_database_list,
@@ -129,16 +129,20 @@ class Operation:
     costs: str = ""
 
     def run(
-        self, name: str, library: Library, args: Arguments, report: Report | None = None
+        self,
+        name: str,
+        library: Library,
+        args: Arguments,
+        report_progress: ProgressCallback | None = None,
     ) -> Any:
-        """Check the arguments and call; long operations call *report* with (done, total).
+        """Check the arguments and call; long operations call *report_progress* with (done, total).
 
         Raises
         ------
         BadRequest
             An argument is missing, or one too many: says which, and which there are.
         """
-        present = {argument for argument, value in args.items() if value not in _NOTHING}
+        present = {argument for argument, value in args.items() if value not in _UNSET_VALUES}
         accepted = f"{self.needs} {self.one_of} {self.takes}".split()
         hint = f"It takes: {', '.join(accepted) or 'nothing'}."
         if unknown := sorted(present - {*accepted}):
@@ -147,10 +151,10 @@ class Operation:
             raise BadRequest(f"{name} needs {' and '.join(missing)}.", hint)
         if self.one_of and len(present & {*self.one_of.split()}) != 1:
             raise BadRequest(f"{name} needs one of {', '.join(self.one_of.split())}.", hint)
-        return self.call(library, {**args, "report": report})
+        return self.call(library, {**args, "report": report_progress})
 
 
-_NOTHING: tuple[Any, ...] = ("", (), 0, False)
+_UNSET_VALUES: tuple[Any, ...] = ("", (), 0, False)
 
 
 # --- Entrez ---------------------------------------------------------------------------------------
@@ -160,7 +164,7 @@ def _run_search(library: Library, args: Arguments) -> Any:
     """Search a database."""
     return library.entrez.search(
         args["database"] or "pubmed", args["query"], start=args["start"],
-        max_results=min(args["max_results"] or 20, _MOST_IDS), sort_by=args["sort_by"],
+        max_results=min(args["max_results"] or 20, _MAX_IDS), sort_by=args["sort_by"],
         keep=args["keep"],
     )  # fmt: skip
 
@@ -184,7 +188,7 @@ def _run_fetch(library: Library, args: Arguments) -> Any:
 
 def _run_link(library: Library, args: Arguments) -> Any:
     """Find linked records."""
-    most = max(1, min(args["max_results"] or 100, _MOST_IDS // len(args["ids"])))
+    most = max(1, min(args["max_results"] or 100, _MAX_IDS // len(args["ids"])))
     return library.entrez.link(
         args["database"] or "pubmed", args["ids"], args["to_database"], args["link_name"],
         start=args["start"], max_results=most,
@@ -212,25 +216,26 @@ def _run_global_query(library: Library, args: Arguments) -> Any:
     return library.entrez.global_query(args["query"])
 
 
-QUERY: Mapping[str, Operation] = {
+QUERY_OPERATIONS: Mapping[str, Operation] = {
     "search": Operation(
         "identifiers by a query in the database's own language; keep makes a history of all hits",
-        _run_search, needs="query", takes=f"database sort_by keep {_PAGE}",
+        _run_search, needs="query", takes=f"database sort_by keep {_PAGE_ARGUMENTS}",
         costs="about 5 an identifier",
     ),
     "summary": Operation(
         "records in brief, as fields; at most 500 at once",
-        _run_summary, one_of="ids history", takes=f"database {_PAGE}",
+        _run_summary, one_of="ids history", takes=f"database {_PAGE_ARGUMENTS}",
         costs="at most about 6,000",
     ),
     "fetch": Operation(
         "records as text in a form the database has (info lists them); at most 200 at once",
-        _run_fetch, one_of="ids history", takes=f"database rettype retmode offset {_PAGE}",
+        _run_fetch, one_of="ids history",
+        takes=f"database rettype retmode offset {_PAGE_ARGUMENTS}",
         costs="at most about 6,000",
     ),
     "link": Operation(
         "linked records in to_database or by link_name; the kinds there are without either",
-        _run_link, needs="ids", takes=f"database to_database link_name {_PAGE}",
+        _run_link, needs="ids", takes=f"database to_database link_name {_PAGE_ARGUMENTS}",
         costs="about 5 an identifier",
     ),
     "info": Operation(
@@ -248,7 +253,7 @@ QUERY: Mapping[str, Operation] = {
 
 
 def _build_query_tool(library: Library) -> Tool:
-    waiting = LongCallRunner()
+    runner = LongCallRunner()
 
     def entrez_query(  # noqa: PLR0913, PLR0917 - what eight operations take
         operation: Annotated[QueryName, Field(description="See entrez_tool_info.")],
@@ -256,15 +261,15 @@ def _build_query_tool(library: Library) -> Tool:
         query: EntrezWords = "",
         ids: Uids = (),
         history: History = "",
-        to_database: Annotated[Word, Field(description="link: target database.")] = "",
-        link_name: Annotated[Word, Field(description="link: kind of link.")] = "",
+        to_database: Annotated[TextOrNumber, Field(description="link: target database.")] = "",
+        link_name: Annotated[TextOrNumber, Field(description="link: kind of link.")] = "",
         rettype: RetType = "",
-        retmode: Annotated[Word, Field(description="fetch: text or xml.")] = "",
-        sort_by: Annotated[Word, Field(description="search: the database's order.")] = "",
+        retmode: Annotated[TextOrNumber, Field(description="fetch: text or xml.")] = "",
+        sort_by: Annotated[TextOrNumber, Field(description="search: the database's order.")] = "",
         keep: Annotated[bool, Field(description="search: keep all hits as a history.")] = False,
         start: Start = 0,
         offset: Annotated[Start, Field(description="next_offset of the last answer.")] = 0,
-        max_results: AtMost = 0,
+        max_results: RowLimit = 0,
     ) -> dict[str, Any]:
         """Ask any NCBI Entrez database (E-utilities)."""
         args = {
@@ -273,8 +278,9 @@ def _build_query_tool(library: Library) -> Tool:
             "retmode": retmode, "sort_by": sort_by, "keep": keep, "start": start, "offset": offset,
             "max_results": max_results,
         }  # fmt: skip
-        found = waiting.get_result(
-            (operation, *args.items()), lambda: QUERY[operation].run(operation, library, args)
+        found = runner.get_result(
+            (operation, *args.items()),
+            lambda: QUERY_OPERATIONS[operation].run(operation, library, args),
         )
         return dict(to_json(found))
 
@@ -289,7 +295,7 @@ def _run_stage(library: Library, args: Arguments) -> Any:
     pages = library.entrez.pages(
         args["database"] or "pubmed", args["ids"], history=args["history"],
         query=args["query"], rettype=args["rettype"],
-        max_results=args["max_results"] or _MOST_RECORDS,
+        max_results=args["max_results"] or _MAX_RECORDS,
         progress=args["report"],
     )  # fmt: skip
     return to_json(library.datasets.stage(pages))
@@ -326,7 +332,7 @@ def _run_export(library: Library, args: Arguments) -> Any:
     return {"file": str(made.file), "written": made.rows, "columns": list(made.columns)}
 
 
-DATA: Mapping[str, Operation] = {
+DATA_OPERATIONS: Mapping[str, Operation] = {
     "fetch_and_stage": Operation(
         "records of any database into typed, related tables; a small result comes along",
         _run_stage, one_of="ids history query", takes="database rettype max_results",
@@ -351,7 +357,7 @@ DATA: Mapping[str, Operation] = {
 
 
 def _build_data_tool(library: Library) -> Tool:
-    waiting = LongCallRunner()
+    runner = LongCallRunner()
     progress: dict[Hashable, str] = {}  # of results on their way, whichever call began them
 
     def entrez_data(  # noqa: PLR0913, PLR0917 - what five operations take
@@ -361,11 +367,13 @@ def _build_data_tool(library: Library) -> Tool:
         ids: Uids = (),
         history: History = "",
         rettype: RetType = "",
-        dataset: Annotated[Word, Field(description="Dataset ID, such as gene_1a2b3c4d.")] = "",
+        dataset: Annotated[
+            TextOrNumber, Field(description="Dataset ID, such as gene_1a2b3c4d.")
+        ] = "",
         sql: Annotated[str, Field(description="A SELECT of SQLite.")] = "",
-        file: Annotated[Word, Field(description="name.csv or name.parquet.")] = "",
+        file: Annotated[TextOrNumber, Field(description="name.csv or name.parquet.")] = "",
         start: Start = 0,
-        max_results: Annotated[AtMost, Field(le=100_000)] = 0,
+        max_results: Annotated[RowLimit, Field(le=100_000)] = 0,
     ) -> dict[str, Any]:
         """Stage large Entrez results as SQL tables; ask them instead of reading them."""
         args = {
@@ -382,11 +390,11 @@ def _build_data_tool(library: Library) -> Tool:
         def work() -> Any:
             """Run the operation, and clear its progress at the end."""
             try:
-                return DATA[operation].run(operation, library, args, report)
+                return DATA_OPERATIONS[operation].run(operation, library, args, report)
             finally:
                 progress.pop(call, None)
 
-        return dict(waiting.get_result(call, work, lambda: progress.get(call, "")))
+        return dict(runner.get_result(call, work, lambda: progress.get(call, "")))
 
     return make_tool(entrez_data, ADDS_FILES)
 
@@ -442,25 +450,27 @@ def _read_text(library: Library, args: Arguments) -> Any:
     return {**found, "total": found["total_chars"]}
 
 
-EXTERNAL: Mapping[str, Operation] = {
+EXTERNAL_OPERATIONS: Mapping[str, Operation] = {
     "compounds": Operation(
         "PubChem compounds by name, CID(s), SMILES, InChI, InChIKey or formula, with properties",
-        _find_compounds, needs="query", takes=_SHOWN,
+        _find_compounds, needs="query", takes=_COMPOUND_ARGUMENTS,
     ),
-    "names": Operation("what one compound is called", _find_names, needs="query", takes=_SHOWN),
+    "names": Operation(
+        "what one compound is called", _find_names, needs="query", takes=_COMPOUND_ARGUMENTS
+    ),
     "papers": Operation("PMIDs of papers about one compound",
-    _find_papers, needs="query", takes=_SHOWN),
+    _find_papers, needs="query", takes=_COMPOUND_ARGUMENTS),
     "similar": Operation(
         "compounds of 95 % 2-D similarity",
-        _make_related_finder("similar"), needs="query", takes=_SHOWN
+        _make_related_finder("similar"), needs="query", takes=_COMPOUND_ARGUMENTS
     ),
     "substructure": Operation(
         "compounds that hold a structure",
-        _make_related_finder("substructure"), needs="query", takes=_SHOWN
+        _make_related_finder("substructure"), needs="query", takes=_COMPOUND_ARGUMENTS
     ),
     "superstructure": Operation(
         "compounds that a structure holds",
-        _make_related_finder("superstructure"), needs="query", takes=_SHOWN
+        _make_related_finder("superstructure"), needs="query", takes=_COMPOUND_ARGUMENTS
     ),
     "ids": Operation("PMID, PMCID and DOI of up to 200 papers by any of these",
     _convert_ids, needs="ids"),
@@ -472,26 +482,27 @@ EXTERNAL: Mapping[str, Operation] = {
 
 
 def _build_external_tool(library: Library) -> Tool:
-    waiting = LongCallRunner("The site")
+    runner = LongCallRunner("The site")
 
     def entrez_external(
         operation: Annotated[ExternalName, Field(description="See entrez_tool_info.")],
         query: Annotated[
             str, Field(description="Compound: name, CID, SMILES, InChIKey, formula.")
         ] = "",
-        ids: Annotated[Sequence[Word], Field(description="Papers, for ids and text.")] = (),
-        kind: Annotated[Word, Field(description="How to read query: name, cid, ….")] = "",
-        section: Annotated[Word, Field(description="A heading, for text.")] = "",
+        ids: Annotated[Sequence[TextOrNumber], Field(description="Papers, for ids and text.")] = (),
+        kind: Annotated[TextOrNumber, Field(description="How to read query: name, cid, ….")] = "",
+        section: Annotated[TextOrNumber, Field(description="A heading, for text.")] = "",
         start: Start = 0,
-        max_results: AtMost = 0,
+        max_results: RowLimit = 0,
     ) -> dict[str, Any]:
         """Ask PubChem about compounds, and PMC for ids and text of open articles."""
         args = {
             "query": query, "ids": tuple(ids), "kind": kind, "section": section, "start": start,
             "max_results": max_results,
         }  # fmt: skip
-        found = waiting.get_result(
-            (operation, *args.items()), lambda: EXTERNAL[operation].run(operation, library, args)
+        found = runner.get_result(
+            (operation, *args.items()),
+            lambda: EXTERNAL_OPERATIONS[operation].run(operation, library, args),
         )
         return dict(found)
 

@@ -19,26 +19,26 @@ from ..settings import TOOLSETS
 from ..system.plain_text import one_line, shorten
 from . import entrez
 from .entrez import Operation
-from .tool import READS_SHELF, Tool, Word, is_toolset_enabled, list_toolset_tools, make_tool
+from .tool import READS_SHELF, TextOrNumber, Tool, is_toolset_enabled, list_toolset_tools, make_tool
 
 OPERATIONS: Mapping[str, Mapping[str, Operation]] = {
-    "entrez_query": entrez.QUERY,
-    "entrez_data": entrez.DATA,
-    "entrez_external": entrez.EXTERNAL,
+    "entrez_query": entrez.QUERY_OPERATIONS,
+    "entrez_data": entrez.DATA_OPERATIONS,
+    "entrez_external": entrez.EXTERNAL_OPERATIONS,
 }
 Row = dict[str, Any]
 # A module each extra brings, and what it is for.
-_EXTRAS = {
+_MODULE_BY_EXTRA = {
     "embed": ("fastembed", "passages found by meaning, with a model on this machine"),
     "postgres": ("psycopg", "the corpus in PostgreSQL"),
     "weaviate": ("weaviate", "passages in Weaviate"),
     "parquet": ("pyarrow", "datasets and tables exported as Parquet"),
 }
-_KEY_WORDS = {
+_KEY_STATE_SENTENCES = {
     True: "An NCBI API key is set.",
     False: "No NCBI API key is set: get one in your NCBI account, and set NCBI_API_KEY.",
 }
-_NCBI_WORDS = {
+_NCBI_STATE_SENTENCES = {
     "unknown": "NCBI was not asked yet.",
     "nominal": "NCBI answered the last request.",
 }
@@ -52,7 +52,7 @@ class Capabilities(TypedDict):
     keys: list[Row]
 
 
-class Described(TypedDict):
+class ToolDescription(TypedDict):
     """One tool."""
 
     name: str
@@ -77,13 +77,13 @@ def tools(library: Library) -> list[Tool]:
     def entrez_capabilities() -> Capabilities:
         """Tell which tools are here, which are off, how to switch them on, and their cost."""
         sets = [_build_toolset_row(name, library) for name in TOOLSETS]
-        extras = [_build_extra_row(name, *about) for name, about in _EXTRAS.items()]
+        extras = [_build_extra_row(name, *about) for name, about in _MODULE_BY_EXTRA.items()]
         keys = [_build_key_row(key.setting, key.gives, library) for key in KEYS]
         return {"toolsets": sets, "extras": extras, "keys": keys}
 
     def entrez_tool_info(
-        tool_name: Annotated[Word, Field(description="Any tool here.")],
-    ) -> Described:
+        tool_name: Annotated[TextOrNumber, Field(description="Any tool here.")],
+    ) -> ToolDescription:
         """Describe one tool: its operations, what each takes and costs."""
         return _build_tool_row(tool_name, library)
 
@@ -111,9 +111,9 @@ def _build_toolset_row(name: str, library: Library) -> dict[str, Any]:
     }
 
 
-def _estimate_definition_tokens(one: Tool) -> int:
+def _estimate_definition_tokens(tool: Tool) -> int:
     """Return roughly how many tokens the tool's definition takes in every conversation."""
-    definition = one.to_mcp_tool().model_dump(by_alias=True, exclude_none=True, mode="json")
+    definition = tool.to_mcp_tool().model_dump(by_alias=True, exclude_none=True, mode="json")
     return len(json.dumps(definition, separators=(",", ":"), ensure_ascii=False)) // 4
 
 
@@ -129,7 +129,7 @@ def _build_key_row(name: str, gives: str, library: Library) -> dict[str, Any]:
     return {"name": name.upper(), "on": on, "gives": gives, **switch_on}
 
 
-def _build_tool_row(name: str, library: Library) -> Described:
+def _build_tool_row(name: str, library: Library) -> ToolDescription:
     every = {one.name: one for part in TOOLSETS for one in list_toolset_tools(part, library)}
     if name not in every:
         near = get_close_matches(name, every, 3, 0.5)
@@ -156,7 +156,11 @@ def _list_operation_rows(
 
 def _build_key_status(library: Library) -> KeyStatus:
     has_key, contact = bool(library.settings.key("ncbi_api_key")), library.entrez.contact()
-    words = [_KEY_WORDS[has_key], _NCBI_WORDS.get(contact.status, ""), contact.trouble]
+    words = [
+        _KEY_STATE_SENTENCES[has_key],
+        _NCBI_STATE_SENTENCES.get(contact.status, ""),
+        contact.trouble,
+    ]
     return {
         "has_key": has_key,
         "rate_limit": f"{10 if has_key else 3} requests/second",

@@ -38,13 +38,13 @@ from .answers import attach_blocks
 from .resources import mark_untrusted, run_in_worker
 from .tool import (
     ADDS_FILES,
-    LONGEST_WAIT_S,
+    MAX_WAIT_S,
     READS_SHELF,
-    Hundred,
+    CountTo100,
     LongCallRunner,
     Start,
+    TextOrNumber,
     Tool,
-    Word,
     make_tool,
     send_progress,
 )
@@ -52,16 +52,16 @@ from .tool import (
 if TYPE_CHECKING:
     from ..harvest.jobs import Harvest
 
-_NOTES, _NOTE = 5, 300
-_TITLE = 100  # characters: a page of them is read by a model
-_STAND_INS = ("preprint", "accepted")
+_MAX_NOTES, _NOTE_MAX_CHARS = 5, 300
+_TITLE_MAX_CHARS = 100  # characters: a page of them is read by a model
+_UNPUBLISHED_VERSIONS = ("preprint", "accepted")
 
-_UNNAMED = "Identifiers"
-_STEP_S = 1.0
+_UNNAMED_LIST = "Identifiers"
+_POLL_INTERVAL_S = 1.0
 
 
 @with_config(extra="allow")
-class State(TypedDict):
+class HarvestState(TypedDict):
     """Progress of a harvest; the other members are those of `.harvests.Status`."""
 
     done: NotRequired[str]
@@ -104,27 +104,29 @@ def tools(library: Library) -> list[Tool]:
     ]
 
 
-def _build_harvest_tool(library: Library, harvests: Harvests) -> Callable[..., State]:
-    waiting = LongCallRunner("PubMed")
+def _build_harvest_tool(library: Library, harvests: Harvests) -> Callable[..., HarvestState]:
+    runner = LongCallRunner("PubMed")
 
     def harvest_papers(
         query: Annotated[str, Field(description="PubMed query whose papers to download.")] = "",
-        papers: Annotated[Sequence[Word], Field(description="Identifiers of any kind.")] = (),
+        papers: Annotated[
+            Sequence[TextOrNumber], Field(description="Identifiers of any kind.")
+        ] = (),
         lists: Annotated[
-            dict[str, list[Word]] | None, Field(description="Named lists of identifiers.")
+            dict[str, list[TextOrNumber]] | None, Field(description="Named lists of identifiers.")
         ] = None,
         max_papers: Annotated[
             int, Field(ge=0, description="Maximum number of papers; 0: all.")
         ] = 0,
         job_id: Annotated[str, Field(description="Resume this harvest.")] = "",
         sources: Annotated[
-            Sequence[Word], Field(description="Databases to search; none: PubMed.")
+            Sequence[TextOrNumber], Field(description="Databases to search; none: PubMed.")
         ] = (),
         retry: Annotated[
             str, Field(description="Outcomes to retry: failed, abstract, a reason.")
         ] = "",
         cancel: Annotated[bool, Field(description="Stop the harvest job_id.")] = False,
-    ) -> State:
+    ) -> HarvestState:
         """Begin to download all papers of a query or list, by the thousand; returns a job."""
         from ..harvest.jobs import parse_outcomes
 
@@ -137,7 +139,7 @@ def _build_harvest_tool(library: Library, harvests: Harvests) -> Callable[..., S
             parse_outcomes(retry)  # refused before there is a job
         asked = _group_by_list(tuple(papers), lists or {})
         try:
-            harvest = waiting.get_result(
+            harvest = runner.get_result(
                 (repr(asked), query, job_id, max_papers, *sources),
                 lambda: library.harvest(
                     asked, query=query, sources=sources, job_id=job_id, max_papers=max_papers
@@ -145,23 +147,23 @@ def _build_harvest_tool(library: Library, harvests: Harvests) -> Callable[..., S
             )
         except NothingFound as nothing:
             # There is no job, and nothing went wrong.
-            return State(
+            return HarvestState(
                 done=nothing.message,
                 job_id="",
                 state="nothing found",
                 counts={"requested": 0},
                 next=[*nothing.hints],
             )
-        before = _reopen_papers(harvest, retry) if retry else ""
+        done = _reopen_papers(harvest, retry) if retry else ""
         run = harvests.start_run(harvest)
-        return build_status_answer(harvests.get_status(run.harvest.job_id), before)
+        return build_status_answer(harvests.get_status(run.harvest.job_id), done)
 
     return harvest_papers
 
 
-def _require_cancel_alone(job_id: str, *more: object) -> None:
+def _require_cancel_alone(job_id: str, *other_arguments: object) -> None:
     """Raise an error if a call that cancels a harvest has other arguments."""
-    if not job_id or any(more):
+    if not job_id or any(other_arguments):
         msg = "cancel can only be combined with a job_id."
         raise BadRequest(msg, "Name the harvest to stop by its job_id.")
 
@@ -171,7 +173,7 @@ def _group_by_list(ids: tuple[str, ...], lists: dict[str, list[str]]) -> Any:
     if not lists:
         return ids
     named = {name: tuple(papers) for name, papers in lists.items()}
-    return {**named, _UNNAMED: (*named.get(_UNNAMED, ()), *ids)} if ids else named
+    return {**named, _UNNAMED_LIST: (*named.get(_UNNAMED_LIST, ()), *ids)} if ids else named
 
 
 def _reopen_papers(harvest: Harvest, which: str) -> str:
@@ -184,18 +186,18 @@ def _reopen_papers(harvest: Harvest, which: str) -> str:
     return f"{papers:,} of the papers that ended as {which} are asked for again."
 
 
-def _build_status_tool(harvests: Harvests) -> Callable[..., State]:
+def _build_status_tool(harvests: Harvests) -> Callable[..., HarvestState]:
     def harvest_status(
         job_id: Annotated[str, Field(description="ID from harvest_papers.")],
         wait_s: Annotated[
-            float, Field(ge=0, le=LONGEST_WAIT_S, description="Seconds to wait for the end.")
+            float, Field(ge=0, le=MAX_WAIT_S, description="Seconds to wait for the end.")
         ] = 0,
         show: Annotated[
             str, Field(description="Papers to list: retrieved, not_retrieved, a reason.")
         ] = "",
         start: Start = 0,
-        max_results: Hundred = 20,
-    ) -> State:
+        max_results: CountTo100 = 20,
+    ) -> HarvestState:
         """Look at a harvest, after up to wait_s seconds or when done: coverage, reasons, papers."""
         until = time.monotonic() + wait_s
         page = {"show": show, "start": start, "most": max_results}
@@ -203,7 +205,7 @@ def _build_status_tool(harvests: Harvests) -> Callable[..., State]:
         while status.standing == "running" and time.monotonic() < until:
             raise_if_cancelled()
             reported = _report_progress(status.job, reported)
-            harvests.wait_for_end(job_id, max(0.0, min(_STEP_S, until - time.monotonic())))
+            harvests.wait_for_end(job_id, max(0.0, min(_POLL_INTERVAL_S, until - time.monotonic())))
             status = harvests.get_status(job_id, **page)
         if status.standing == "interrupted" and (trouble := harvests.get_error(job_id)):
             raise trouble
@@ -231,11 +233,11 @@ def build_report_resource(library: Library) -> ResourceTemplate:
     )
 
 
-def _report_progress(job: Job, reported: int) -> int:
-    """Report the number of finished papers to the host, if it exceeds *reported*."""
+def _report_progress(job: Job, last_reported: int) -> int:
+    """Report the number of finished papers to the host, if it exceeds *last_reported*."""
     counts = job.counts
     done = counts.requested - counts.pending
-    if done > reported:
+    if done > last_reported:
         words = f"{counts.full_text} full text, {counts.abstract} abstract"
         send_progress(done, counts.requested, words)
     return done
@@ -276,7 +278,7 @@ class Status:
     @property
     def notes(self) -> list[str]:
         """Return the notes about the whole harvest, at most five."""
-        return [shorten_to_line(note, _NOTE) for note in self.job.notes[:_NOTES]]
+        return [shorten_to_line(note, _NOTE_MAX_CHARS) for note in self.job.notes[:_MAX_NOTES]]
 
     def to_row(self) -> dict[str, Any]:
         """Return the progress as a JSON-serialisable dict."""
@@ -300,34 +302,36 @@ class Status:
 
     def list_steps(self) -> list[str]:
         """Return the tool calls that help now, the most useful first."""
-        this = f'job_id="{self.job.job_id}"'
+        job_argument = f'job_id="{self.job.job_id}"'
         steps = []
         if start := self.page.next_start:
-            page = f'harvest_status({this}, show="{self.show}", start={start})'
+            page = f'harvest_status({job_argument}, show="{self.show}", start={start})'
             steps.append(f"{page}: the next page")
         if self.standing == "running":
-            steps.append(f"harvest_status({this}, wait_s={LONGEST_WAIT_S:.0f})")
+            steps.append(f"harvest_status({job_argument}, wait_s={MAX_WAIT_S:.0f})")
         elif self.standing != "done":
-            steps.append(f"harvest_papers({this}): resumes the harvest")
+            steps.append(f"harvest_papers({job_argument}): resumes the harvest")
         else:
-            steps += self._list_steps_after_end(this)
+            steps += self._list_steps_after_end(job_argument)
         return steps
 
-    def _list_steps_after_end(self, this: str) -> list[str]:
+    def _list_steps_after_end(self, job_argument: str) -> list[str]:
         """Return the next steps for a finished harvest."""
         lacking, steps = self.coverage.reasons, []
         if passing := [reason for reason in PASSING_REASONS if reason in lacking]:
             papers = pluralize(sum(lacking[reason] for reason in passing), "paper")
-            retry = f'harvest_papers({this}, retry="{",".join(passing)}")'
+            retry = f'harvest_papers({job_argument}, retry="{",".join(passing)}")'
             steps.append(f"{retry}: asks again for {papers} that may be had by now")
         if lacking and not self.show:
             papers = pluralize(sum(lacking.values()), "paper")
-            steps.append(f'harvest_status({this}, show="not_retrieved"): names the {papers}')
+            steps.append(
+                f'harvest_status({job_argument}, show="not_retrieved"): names the {papers}'
+            )
         return steps
 
 
 def build_status(
-    harvest: Harvest, eta_s: float | None, *, show: str = "", start: int = 0, most: int = 20
+    harvest: Harvest, eta_s: float | None, *, show: str = "", start: int = 0, max_papers: int = 20
 ) -> Status:
     """Return a harvest's progress; with *show*, a page of its papers from number *start*.
 
@@ -346,18 +350,18 @@ def build_status(
         eta_s if standing == "running" else None,
         f"papers://report/{job.job_id}" if there else "",
         show,
-        _read_paper_page(harvest, coverage, show, start, most),
+        _read_paper_page(harvest, coverage, show, start, max_papers),
     )
 
 
-def build_status_answer(status: Status, before: str = "") -> State:
-    """Return a status as a tool's answer; *before* is a sentence about what was done."""
-    structure = cast("State", {**({"done": before} if before else {}), **status.to_row()})
+def build_status_answer(status: Status, done: str = "") -> HarvestState:
+    """Return a status as a tool's answer; *done* is a sentence about what was done."""
+    structure = cast("HarvestState", {**({"done": done} if done else {}), **status.to_row()})
     return attach_blocks(structure, [_build_report_link(status.report)] if status.report else [])
 
 
 def _read_paper_page(
-    harvest: Harvest, coverage: Coverage, show: str, start: int, most: int
+    harvest: Harvest, coverage: Coverage, show: str, start: int, max_papers: int
 ) -> HarvestPage:
     """Return a page of the papers that *show* selects."""
     from ..harvest.jobs import OUTCOMES
@@ -366,11 +370,11 @@ def _read_paper_page(
         return HarvestPage([], None)
     rows = harvest.ledger.read_outcomes
     if show == "retrieved":
-        return read_harvest_page(rows, "retrieved", start=start, most=most)
+        return read_harvest_page(rows, "retrieved", start=start, most=max_papers)
     if show == "not_retrieved":
-        return read_harvest_page(rows, "not_retrieved", start=start, most=most)
+        return read_harvest_page(rows, "not_retrieved", start=start, most=max_papers)
     if show in coverage.reasons:
-        return read_harvest_page(rows, "not_retrieved", start=start, most=most, reason=show)
+        return read_harvest_page(rows, "not_retrieved", start=start, most=max_papers, reason=show)
     if show in OUTCOMES:
         return HarvestPage([], None)  # papers can end so, and none of these did
     msg = f"No paper of this harvest is {show!r}."
@@ -381,10 +385,10 @@ def _read_paper_page(
 def _build_paper_row(row: Harvested) -> dict[str, Any]:
     """Return one row of a page: the source of the text, or the reason for its absence."""
     made = to_paper_row(row)
-    made["title"] = shorten_to_line(made["title"], _TITLE)
+    made["title"] = shorten_to_line(made["title"], _TITLE_MAX_CHARS)
     if row.state != "full_text":
         return {**made, "reason": row.reason}
-    stand_in = {"version": row.version} if row.version in _STAND_INS else {}
+    stand_in = {"version": row.version} if row.version in _UNPUBLISHED_VERSIONS else {}
     doubts = {"doubts": row.detail} if row.reason == "doubtful" else {}
     return {**made, "source": get_route_label(row.via), **stand_in, **doubts}
 

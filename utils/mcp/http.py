@@ -2,18 +2,18 @@
 
 Stateless: no request needs what an earlier one left in memory, so any number of these processes on
 one shelf may stand behind a proxy. From outside to inside a request meets: a name for the logs,
-the check of Host and Origin (DNS rebinding), its token, CORS, its share (`Shares`), the bounds of
-its body (`Bodies`), the scope of what it calls (`StepUp`), whether it is a message at all
-(`Messages`), the gate, the tool.
+the check of Host and Origin (DNS rebinding), its token, CORS, the limits of its caller
+(`CallerLimiter`), the bounds of its body (`BodyReader`), the scope that its call needs
+(`ScopeChallenge`), the check of its JSON-RPC message (`MessageValidator`), the gate, the tool.
 
 Before that, connections that have not sent a request yet have a deadline. uvicorn waits for the
 headers of a request as long as a byte arrives now and then, and counts each such connection among
 those that it serves: a few hundred would lock out every other caller. Here headers have a deadline
-of `HEADERS_S` from the connection, or from the first byte of a later request. Where more than
-`PATIENT_OF_ONE` connections of one address wait, or more than `PATIENT` in all, the deadline of the
-oldest is shortened to `HURRIED_S`. A caller that opens fifty connections at once and sends its
-requests within seconds therefore loses none of them. Above `MOST_WAITING` connections the oldest is
-answered with status 429 at once.
+of `HEADERS_TIMEOUT_S` from the connection, or from the first byte of a later request. The oldest
+connection's deadline becomes `CROWDED_HEADERS_TIMEOUT_S` where too many wait: more than
+`MAX_PATIENT_CONNECTIONS_PER_ADDRESS` of one address, or more than `MAX_PATIENT_CONNECTIONS` in all.
+A caller that opens fifty connections at once and sends its requests within seconds therefore loses
+none of them. Above `MAX_PENDING_CONNECTIONS` the oldest is answered with status 429 at once.
 
 Not here, since a proxy does it better: TLS.
 """
@@ -51,10 +51,10 @@ from ..library import Library
 from ..logs import add_log_fields
 from ..system.plain_text import replace_surrogates
 from . import build
-from .auth import DOWNLOAD, ENDPOINT, READ, build_default_address, build_token_gate
+from .auth import DOWNLOAD_SCOPE, ENDPOINT_PATH, READ_SCOPE, build_default_address, build_token_gate
 from .calls import make_request_name
 from .delivery import NamedSessions
-from .messages import Fault, describe_invalid_line, find_fault
+from .messages import MessageFault, describe_invalid_line, find_fault
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -67,30 +67,30 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-HEADERS_S = 10.0
-HURRIED_S = 3.0
-PATIENT = 256
-PATIENT_OF_ONE = 32
-MOST_WAITING = 384
+HEADERS_TIMEOUT_S = 10.0
+CROWDED_HEADERS_TIMEOUT_S = 3.0
+MAX_PATIENT_CONNECTIONS = 256
+MAX_PATIENT_CONNECTIONS_PER_ADDRESS = 32
+MAX_PENDING_CONNECTIONS = 384
 _NO_BODY = b"connection: close\r\ncontent-length: 0\r\n\r\n"
-_LATE = b"HTTP/1.1 408 Request Timeout\r\n" + _NO_BODY
-_CROWDED = b"HTTP/1.1 429 Too Many Requests\r\nretry-after: 1\r\n" + _NO_BODY
+_TIMEOUT_RESPONSE = b"HTTP/1.1 408 Request Timeout\r\n" + _NO_BODY
+_OVERLOAD_RESPONSE = b"HTTP/1.1 429 Too Many Requests\r\nretry-after: 1\r\n" + _NO_BODY
 
-LARGEST_BODY = 1_000_000
+BODY_MAX_BYTES = 1_000_000
 """Bytes of one request: some 50,000 identifiers."""
-LONGEST_BODY_S = 30.0
+BODY_TIMEOUT_S = 30.0
 REQUESTS_PER_S = 10.0
-BURST = 100
-AT_ONCE = 16
+BURST_REQUESTS = 100
+MAX_CONCURRENT_REQUESTS = 16
 """Requests of one caller that are served at once: no caller takes all of the 40 worker threads."""
-QUEUE_S = 30.0
+QUEUE_TIMEOUT_S = 30.0
 """Longest wait of a request for its turn: with a call of 20 s, less than the minute of hosts."""
-MOST_QUEUED = 100
-MOST_CONNECTIONS = 512
+MAX_QUEUED_REQUESTS = 100
+MAX_CONNECTIONS = 512
 
-_CALLERS = 10_000
-_GRACE_S = 3
-_HEADERS = [
+_MAX_REMEMBERED_CALLERS = 10_000
+_SHUTDOWN_GRACE_S = 3
+_ALLOWED_HEADERS = [
     *("authorization", "content-type", "accept", "last-event-id"),
     *("mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id"),
 ]
@@ -108,12 +108,12 @@ class PendingConnections:
         """Add a connection; shorten the deadline of the oldest where too many wait."""
         of_one = self._patient_by_address.setdefault(connection.address, {})
         self._all[connection] = self._patient[connection] = of_one[connection] = None
-        if len(of_one) > PATIENT_OF_ONE:
+        if len(of_one) > MAX_PATIENT_CONNECTIONS_PER_ADDRESS:
             self._shorten_deadline(next(iter(of_one)))
-        elif len(self._patient) > PATIENT:
+        elif len(self._patient) > MAX_PATIENT_CONNECTIONS:
             self._shorten_deadline(next(iter(self._patient)))
-        if len(self._all) > MOST_WAITING:
-            next(iter(self._all)).give_up(_CROWDED)
+        if len(self._all) > MAX_PENDING_CONNECTIONS:
+            next(iter(self._all)).answer_and_close(_OVERLOAD_RESPONSE)
 
     def discard(self, connection: Connection) -> None:
         """Remove a connection."""
@@ -136,9 +136,9 @@ class PendingConnections:
 class Connection(H11Protocol):
     """A uvicorn connection with a deadline for the headers of a request."""
 
-    def __init__(self, waiting_room: PendingConnections, **options: Any) -> None:
+    def __init__(self, pending: PendingConnections, **options: Any) -> None:
         super().__init__(**options)
-        self._waiting_room = waiting_room
+        self._pending = pending
         self._began = 0.0
         self._deadline: asyncio.TimerHandle | None = None
         self.address = ""
@@ -164,26 +164,28 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def shorten_deadline(self) -> None:
-        """Shorten the deadline to `HURRIED_S` after the wait began."""
+        """Shorten the deadline to `CROWDED_HEADERS_TIMEOUT_S` after the wait began."""
         if self._deadline is not None:
             self._deadline.cancel()
-            self._deadline = self.loop.call_at(self._began + HURRIED_S, self.give_up)
+            self._deadline = self.loop.call_at(
+                self._began + CROWDED_HEADERS_TIMEOUT_S, self.answer_and_close
+            )
 
-    def give_up(self, answer: bytes = _LATE) -> None:
-        """Send *answer* and close the connection."""
+    def answer_and_close(self, response: bytes = _TIMEOUT_RESPONSE) -> None:
+        """Send *response* and close the connection."""
         self._stop_deadline()
         log.debug("No request came from %s", self.address)
-        self.transport.write(answer)
+        self.transport.write(response)
         self.transport.close()
 
     def _start_deadline(self) -> None:
         """Start the deadline for a request's headers."""
         self._began = self.loop.time()
-        self._deadline = self.loop.call_at(self._began + HEADERS_S, self.give_up)
-        self._waiting_room.add(self)
+        self._deadline = self.loop.call_at(self._began + HEADERS_TIMEOUT_S, self.answer_and_close)
+        self._pending.add(self)
 
     def _stop_deadline(self) -> None:
-        self._waiting_room.discard(self)
+        self._pending.discard(self)
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
@@ -234,15 +236,15 @@ class Server(uvicorn.Server):
             proxy_headers=False,  # who connected is a fact; a header is a claim
             lifespan="on",
             ws="none",
-            limit_concurrency=MOST_CONNECTIONS,
-            timeout_graceful_shutdown=_GRACE_S,
+            limit_concurrency=MAX_CONNECTIONS,
+            timeout_graceful_shutdown=_SHUTDOWN_GRACE_S,
         )
         super().__init__(config)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begin the shutdown; calls that still run after some seconds are abandoned."""
         super().handle_exit(sig, frame)
-        last = threading.Timer(_GRACE_S + 1, _exit_process)
+        last = threading.Timer(_SHUTDOWN_GRACE_S + 1, _exit_process)
         last.daemon = True
         last.start()
 
@@ -276,17 +278,17 @@ def wrap_server(
         CORSMiddleware,
         allow_origins=origins,
         allow_methods=["GET", "POST", "DELETE"],
-        allow_headers=_HEADERS,
+        allow_headers=_ALLOWED_HEADERS,
         expose_headers=["www-authenticate", "mcp-session-id", "retry-after"],
     )
     app = server.http_app(
-        ENDPOINT,
+        ENDPOINT_PATH,
         [
             *([cors] if origins else []),
-            Middleware(Shares),
-            Middleware(Bodies),
-            Middleware(StepUp, gate),
-            Middleware(Messages),
+            Middleware(CallerLimiter),
+            Middleware(BodyReader),
+            Middleware(ScopeChallenge, gate),
+            Middleware(MessageValidator),
             Middleware(NamedSessions),
         ],
         stateless_http=True,
@@ -326,21 +328,22 @@ class RequestLog:
 
 
 @dataclass(slots=True)
-class _Share:
+class _CallerLimits:
     """One caller's token bucket, its slots, and the number of its requests that wait."""
 
-    left: float = BURST
-    at: float = 0.0
+    tokens: float = BURST_REQUESTS
+    updated_at: float = 0.0
     queued: int = 0
-    slots: anyio.Semaphore = field(default_factory=lambda: anyio.Semaphore(AT_ONCE))
+    slots: anyio.Semaphore = field(default_factory=lambda: anyio.Semaphore(MAX_CONCURRENT_REQUESTS))
 
 
-class Shares:
-    """Give each caller `BURST` requests in a row, then `REQUESTS_PER_S`, `AT_ONCE` side by side.
+class CallerLimiter:
+    """Give each caller `BURST_REQUESTS` requests in a row, then `REQUESTS_PER_S`.
 
-    A request beyond that waits for its turn in the order of arrival. A request that would wait
-    longer than `QUEUE_S`, or behind `MOST_QUEUED` others, is answered with 429 and Retry-After:
-    few clients send a refused request again.
+    At most `MAX_CONCURRENT_REQUESTS` of them run at once. A request beyond that waits for its turn
+    in the order of arrival. A request that would wait longer than `QUEUE_TIMEOUT_S`, or behind
+    `MAX_QUEUED_REQUESTS` others, is answered with 429 and Retry-After: few clients send a refused
+    request again.
 
     A caller is the subject of the token. Requests without a valid token share the turns of their
     address and never wait, so that guessing tokens costs other callers nothing. Each process
@@ -349,15 +352,17 @@ class Shares:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._shares: OrderedDict[str, _Share] = OrderedDict()
+        self._limits_by_caller: OrderedDict[str, _CallerLimits] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Forward the request when the caller's turn has come."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        share = self._get_share(_get_caller_key(scope))
-        if retry_after := await self._wait_for_turn(share, QUEUE_S if _get_token(scope) else 0.0):
+        limits = self._get_limits(_get_caller_key(scope))
+        if retry_after := await self._wait_for_turn(
+            limits, QUEUE_TIMEOUT_S if _get_token(scope) else 0.0
+        ):
             headers = {"retry-after": str(max(1, round(retry_after + 0.5)))}
             await _refuse_request(429, "Too many requests; slow down.", headers)(
                 scope, receive, send
@@ -366,47 +371,51 @@ class Shares:
         try:
             await self._app(scope, receive, send)
         finally:
-            share.slots.release()
+            limits.slots.release()
 
-    def _get_share(self, caller: str) -> _Share:
+    def _get_limits(self, caller: str) -> _CallerLimits:
         """Return a caller's request counter."""
-        share = self._shares.setdefault(caller, _Share(at=time.monotonic()))
-        self._shares.move_to_end(caller)
-        if len(self._shares) > _CALLERS:
-            self._shares.popitem(last=False)
-        return share
+        limits = self._limits_by_caller.setdefault(
+            caller, _CallerLimits(updated_at=time.monotonic())
+        )
+        self._limits_by_caller.move_to_end(caller)
+        if len(self._limits_by_caller) > _MAX_REMEMBERED_CALLERS:
+            self._limits_by_caller.popitem(last=False)
+        return limits
 
-    async def _wait_for_turn(self, share: _Share, patience: float) -> float:
+    async def _wait_for_turn(self, limits: _CallerLimits, max_wait_s: float) -> float:
         """Take one of the slots and return 0, or return the seconds after which to ask again."""
-        patience = patience if share.queued < MOST_QUEUED else 0.0
-        if (wait := self._reserve_turn(share, patience)) > patience:
+        max_wait_s = max_wait_s if limits.queued < MAX_QUEUED_REQUESTS else 0.0
+        if (wait := self._reserve_turn(limits, max_wait_s)) > max_wait_s:
             return wait
         if not wait:
             with suppress(anyio.WouldBlock):
-                share.slots.acquire_nowait()
+                limits.slots.acquire_nowait()
                 return 0.0
-        share.queued += 1
+        limits.queued += 1
         try:
-            with anyio.move_on_after(patience):
+            with anyio.move_on_after(max_wait_s):
                 await anyio.sleep(wait)
-                await share.slots.acquire()
+                await limits.slots.acquire()
                 return 0.0
         finally:
-            share.queued -= 1
+            limits.queued -= 1
         return 1.0
 
-    def _reserve_turn(self, share: _Share, patience: float = 0.0) -> float:
-        """Return the seconds until the next turn; reserve it if they are within *patience*."""
+    def _reserve_turn(self, limits: _CallerLimits, max_wait_s: float = 0.0) -> float:
+        """Return the seconds until the next turn; reserve it if they are within *max_wait_s*."""
         now = time.monotonic()
-        share.left = min(BURST, share.left + (now - share.at) * REQUESTS_PER_S)
-        share.at = now
-        wait = max(0.0, (1 - share.left) / REQUESTS_PER_S)
-        if wait <= patience:
-            share.left -= 1
+        limits.tokens = min(
+            BURST_REQUESTS, limits.tokens + (now - limits.updated_at) * REQUESTS_PER_S
+        )
+        limits.updated_at = now
+        wait = max(0.0, (1 - limits.tokens) / REQUESTS_PER_S)
+        if wait <= max_wait_s:
+            limits.tokens -= 1
         return wait
 
 
-class Bodies:
+class BodyReader:
     """Reads a body to its end before it is worked on: in bounded memory, in bounded time."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -419,22 +428,22 @@ class Bodies:
             await self._app(scope, receive, send)
             return
         body = bytearray()
-        with anyio.move_on_after(LONGEST_BODY_S) as timeout:
+        with anyio.move_on_after(BODY_TIMEOUT_S) as timeout:
             while (message := await receive())["type"] == "http.request":
                 body += message.get("body", b"")
-                if len(body) > LARGEST_BODY or not message.get("more_body", False):
+                if len(body) > BODY_MAX_BYTES or not message.get("more_body", False):
                     break
             else:
                 return  # gone before the end
         if timeout.cancelled_caught:
             await _refuse_request(408, "The request took too long to arrive.")(scope, receive, send)
-        elif len(body) > LARGEST_BODY:
+        elif len(body) > BODY_MAX_BYTES:
             await _refuse_request(413, "The request is too large.")(scope, receive, send)
         else:
             await self._app(scope, _make_replay(bytes(body), receive), send)
 
 
-class Messages:
+class MessageValidator:
     """Middleware that answers an invalid JSON-RPC body as stdio does, with its id if any."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -454,12 +463,12 @@ class Messages:
         await JSONResponse(content, 400)(scope, receive, send)
 
 
-def _find_empty_body_fault(body: bytes) -> Fault | None:
+def _find_empty_body_fault(body: bytes) -> MessageFault | None:
     """Return the fault of an empty body, else None."""
     return None if body.strip() else describe_invalid_line("")
 
 
-class StepUp:
+class ScopeChallenge:
     """Answers a call beyond the scope of its token with the scope that the call needs.
 
     The tool itself is hidden from such a token (`TokenGate.guarded`); this answer is how a client
@@ -473,17 +482,17 @@ class StepUp:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Forward the request unless the token lacks the scope of the tool it calls."""
         token = _get_token(scope)
-        if token is None or DOWNLOAD in token.scopes:
+        if token is None or DOWNLOAD_SCOPE in token.scopes:
             await self._app(scope, receive, send)
             return
         body = await Request(scope, receive).body()
         request = _parse_tool_call(body)
         tool = request.get("params", {}).get("name", "")
-        if tool not in self._gate.writing:
+        if tool not in self._gate.writing_tools:
             await self._app(scope, _make_replay(body, receive), send)
             return
-        msg = f"{tool} needs a token with the scope {DOWNLOAD}; this one lacks it."
-        refusal = NotConfigured(msg, f"Get one with the scopes {READ} and {DOWNLOAD}.")
+        msg = f"{tool} needs a token with the scope {DOWNLOAD_SCOPE}; this one lacks it."
+        refusal = NotConfigured(msg, f"Get one with the scopes {READ_SCOPE} and {DOWNLOAD_SCOPE}.")
         error = {"code": INVALID_REQUEST, "message": str(refusal), "data": refusal.envelope()}
         headers = {"www-authenticate": self._gate.build_challenge("insufficient_scope", msg)}
         content = {"jsonrpc": "2.0", "id": _get_sendable_id(request.get("id")), "error": error}
@@ -563,7 +572,7 @@ def _open_socket(settings: Settings) -> socket.socket:
     host, port = settings.mcp_http_host, settings.mcp_http_port
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family, backlog=MOST_CONNECTIONS)
+        return socket.create_server((host, port), family=family, backlog=MAX_CONNECTIONS)
     except OSError as error:
         msg = f"Cannot listen on {host}, port {port}: {error.strerror or error}."
         raise BadRequest(msg, "Choose another: --host, --port.") from None

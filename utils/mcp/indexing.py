@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from ..corpus.index import IndexProgress
 
 log = logging.getLogger(__name__)
-_STEP_S = 1.0
+_POLL_INTERVAL_S = 1.0
 
 
-def _discard_message(message: str) -> None:
+def _ignore_message(message: str) -> None:
     """Discard a progress message."""
 
 
-class Indexing:
+class IndexUpdater:
     """Indexing in one thread; each request is served by a run that began after it."""
 
     def __init__(self, library: Library) -> None:
@@ -37,14 +37,16 @@ class Indexing:
         self._done = 0
         self._running = False
         self._progress: IndexProgress | None = None
-        self._trouble: PaperError | None = None
+        self._error: PaperError | None = None
 
-    def update(self, longest_s: float, tell: Callable[[str], None] = _discard_message) -> list[str]:
-        """Bring the index up to date, waiting at most *longest_s* seconds; return warnings.
+    def update(
+        self, max_wait_s: float, report: Callable[[str], None] = _ignore_message
+    ) -> list[str]:
+        """Bring the index up to date, waiting at most *max_wait_s* seconds; return warnings.
 
-        *tell* is called every second of the wait with how far the indexing is.
+        *report* is called every second of the wait with how far the indexing is.
         """
-        end = time.monotonic() + longest_s
+        end = time.monotonic() + max_wait_s
         with self._turn:
             self._wanted += 1
             mine = self._wanted
@@ -52,8 +54,8 @@ class Indexing:
                 self._running = True
                 threading.Thread(target=self._serve_requests, name="indexing", daemon=True).start()
         while not (over := self._is_done(mine, end)) and time.monotonic() < end:
-            tell(f"Indexing{_format_progress(self._progress)}")
-        progress, trouble = self._progress, self._trouble
+            report(f"Indexing{_format_progress(self._progress)}")
+        progress, trouble = self._progress, self._error
         if not over:
             told = f"Still indexing behind this call{_format_progress(progress)}"
             return [f"{told}: searches find more as it goes on."]
@@ -64,7 +66,7 @@ class Indexing:
     def _is_done(self, number: int, end: float) -> bool:
         """Wait up to a second, never beyond *end*, and return whether the request is served."""
         with self._turn:
-            seconds = min(_STEP_S, max(0.0, end - time.monotonic()))
+            seconds = min(_POLL_INTERVAL_S, max(0.0, end - time.monotonic()))
             return self._turn.wait_for(lambda: self._done >= number, seconds)
 
     def _serve_requests(self) -> None:
@@ -77,7 +79,7 @@ class Indexing:
                 asked_for = self._wanted
             trouble = self._index_once()
             with self._turn:
-                self._done, self._trouble = asked_for, trouble
+                self._done, self._error = asked_for, trouble
                 self._turn.notify_all()
 
     def _index_once(self) -> PaperError | None:

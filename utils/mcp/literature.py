@@ -12,18 +12,18 @@ from typing_extensions import TypedDict
 from ..library import Library
 from ..model.sites import SEARCHED_SOURCES
 from .answers import limit_rows, pick_members
-from .core import MOST_AUTHORS, keep_first_authors
+from .core import MAX_AUTHORS, keep_first_authors
 from .tool import (
     ADDS_FILES,
     READS_WEB,
     AnyPaper,
-    Hundred,
+    CountTo100,
     LongCallRunner,
     MaxDate,
     MinDate,
     Start,
+    TextOrNumber,
     Tool,
-    Word,
     make_tool,
 )
 
@@ -38,7 +38,7 @@ ArxivSort = Annotated[Literal["relevance", "pub_date", "update_date"], Field(des
 MergedSort = Annotated[Literal["relevance", "pub_date"], Field(description="Order.")]
 _ARXIV_SORTS = {"pub_date": "submittedDate", "update_date": "lastUpdatedDate"}
 WatchKind = Literal["query", "author", "paper", "review"]
-ArxivId = Annotated[Word, Field(description="arXiv ID.")]
+ArxivId = Annotated[TextOrNumber, Field(description="arXiv ID.")]
 Row = dict[str, Any]
 
 
@@ -146,20 +146,20 @@ def tools(library: Library) -> list[Tool]:
     ]
 
 
-def _build_merged_search_tool(library: Library, waiting: LongCallRunner) -> Tool:
+def _build_merged_search_tool(library: Library, runner: LongCallRunner) -> Tool:
     def search_papers(  # noqa: PLR0913, PLR0917 - what sources can be asked for
         query: Annotated[str, Field(description="Words, phrases, AND, OR, NOT.")],
         sources: Annotated[Sequence[SourceName], Field(description="Only these; none: all.")] = (),
-        max_results: Hundred = 10,
+        max_results: CountTo100 = 10,
         min_date: MinDate = "",
         max_date: MaxDate = "",
-        author: Annotated[Word, Field(description="An author of each paper.")] = "",
+        author: Annotated[TextOrNumber, Field(description="An author of each paper.")] = "",
         sort_by: MergedSort = "relevance",
         abstracts: Annotated[bool, Field(description="With abstracts.")] = False,
         start: Start = 0,
     ) -> Gathered:
         """Search PubMed, Europe PMC, arXiv and Semantic Scholar at once; each paper once."""
-        gathered = waiting.call_shared(
+        gathered = runner.call_shared(
             library.search_papers,
             query,
             max_results=max_results,
@@ -182,19 +182,19 @@ def _build_merged_search_tool(library: Library, waiting: LongCallRunner) -> Tool
     return make_tool(search_papers, READS_WEB)
 
 
-def _build_arxiv_search_tool(library: Library, waiting: LongCallRunner) -> Tool:
+def _build_arxiv_search_tool(library: Library, runner: LongCallRunner) -> Tool:
     def search_arxiv(
         query: Annotated[str, Field(description="Words, or arXiv's query.")],
-        max_results: Hundred = 10,
+        max_results: CountTo100 = 10,
         min_date: MinDate = "",
         max_date: MaxDate = "",
-        author: Annotated[Word, Field(description="An author of each paper.")] = "",
-        category: Annotated[Word, Field(description="Such as q-bio.GN.")] = "",
+        author: Annotated[TextOrNumber, Field(description="An author of each paper.")] = "",
+        category: Annotated[TextOrNumber, Field(description="Such as q-bio.GN.")] = "",
         sort_by: ArxivSort = "relevance",
         start: Start = 0,
     ) -> Preprints:
         """Search arXiv; words, or its own fields (ti:, abs:, cat:, AND, ANDNOT)."""
-        found = waiting.call_shared(
+        found = runner.call_shared(
             library.arxiv.search,
             query,
             max_results=max_results,
@@ -211,37 +211,37 @@ def _build_arxiv_search_tool(library: Library, waiting: LongCallRunner) -> Tool:
     return make_tool(search_arxiv, READS_WEB)
 
 
-def _build_preprint_tools(library: Library, waiting: LongCallRunner) -> list[Tool]:
+def _build_preprint_tools(library: Library, runner: LongCallRunner) -> list[Tool]:
     def get_arxiv_paper(arxiv_id: ArxivId) -> Preprint:
         """Get one arXiv record, in the version named or the newest."""
-        return _to_preprint(waiting.call_shared(library.arxiv.paper, arxiv_id))
+        return _to_preprint(runner.call_shared(library.arxiv.paper, arxiv_id))
 
     def arxiv_to_bibtex(arxiv_id: ArxivId) -> Bibtex:
         """Make a BibTeX entry of an arXiv paper."""
         from ..citations import format_bibtex_entry
         from ..model.identifiers import find_arxiv_version
 
-        paper = waiting.call_shared(library.arxiv.paper, arxiv_id)
+        paper = runner.call_shared(library.arxiv.paper, arxiv_id)
         return {"bibtex": format_bibtex_entry(paper, version=find_arxiv_version(arxiv_id)).strip()}
 
     return [make_tool(get_arxiv_paper, READS_WEB), make_tool(arxiv_to_bibtex, READS_WEB)]
 
 
-def _build_scholar_search_tool(library: Library, waiting: LongCallRunner) -> Tool:
+def _build_scholar_search_tool(library: Library, runner: LongCallRunner) -> Tool:
     def search_semantic_scholar(
         query: Annotated[str, Field(description="Plain words.")],
-        max_results: Hundred = 10,
+        max_results: CountTo100 = 10,
         min_date: MinDate = "",
         max_date: MaxDate = "",
         fields_of_study: Annotated[
-            Sequence[Word], Field(description="Such as Biology, Medicine.")
+            Sequence[TextOrNumber], Field(description="Such as Biology, Medicine.")
         ] = (),
         start: Start = 0,
         bulk: Annotated[bool, Field(description="All hits, with operators, unranked.")] = False,
         token: Annotated[str, Field(description="With bulk: token of the last answer.")] = "",
     ) -> ScholarRecords:
         """Search Semantic Scholar in plain words; with citation counts."""
-        page = waiting.call_shared(
+        page = runner.call_shared(
             library.semantic_scholar.search,
             query,
             max_results=max_results,
@@ -257,12 +257,12 @@ def _build_scholar_search_tool(library: Library, waiting: LongCallRunner) -> Too
     return make_tool(search_semantic_scholar, READS_WEB)
 
 
-def _build_citations_tool(library: Library, waiting: LongCallRunner) -> Tool:
+def _build_citations_tool(library: Library, runner: LongCallRunner) -> Tool:
     def get_paper_citations(
-        paper: AnyPaper, max_results: Hundred = 10, start: Start = 0
+        paper: AnyPaper, max_results: CountTo100 = 10, start: Start = 0
     ) -> ScholarRecords:
         """List the papers that cite one, the newest first."""
-        page = waiting.call_shared(
+        page = runner.call_shared(
             library.semantic_scholar.citing_papers, paper, max_results=max_results, start=start
         )
         return _to_scholar_records(page, start)
@@ -270,10 +270,10 @@ def _build_citations_tool(library: Library, waiting: LongCallRunner) -> Tool:
     return make_tool(get_paper_citations, READS_WEB)
 
 
-def _build_scholar_paper_tools(library: Library, waiting: LongCallRunner) -> list[Tool]:
+def _build_scholar_paper_tools(library: Library, runner: LongCallRunner) -> list[Tool]:
     def get_semantic_scholar_paper(paper: AnyPaper) -> ScholarRecord:
         """Get one Semantic Scholar record, with citation counts."""
-        found = waiting.call_shared(library.semantic_scholar.paper, paper)
+        found = runner.call_shared(library.semantic_scholar.paper, paper)
         return {**_to_scholar_record(found), "tldr": found.tldr}
 
     def semantic_scholar_to_bibtex(paper: AnyPaper) -> Bibtex:
@@ -282,7 +282,7 @@ def _build_scholar_paper_tools(library: Library, waiting: LongCallRunner) -> lis
 
         return {
             "bibtex": format_bibtex_entry(
-                waiting.call_shared(library.semantic_scholar.paper, paper).paper
+                runner.call_shared(library.semantic_scholar.paper, paper).paper
             ).strip()
         }
 
@@ -292,7 +292,7 @@ def _build_scholar_paper_tools(library: Library, waiting: LongCallRunner) -> lis
     ]
 
 
-def _build_watch_tool(library: Library, waiting: LongCallRunner) -> Tool:
+def _build_watch_tool(library: Library, runner: LongCallRunner) -> Tool:
     def watch_literature(
         watch: Annotated[str, Field(description="Watch this from now on; none: check all.")] = "",
         kind: Annotated[WatchKind | None, Field(description="What it is; none: guess.")] = None,
@@ -303,7 +303,7 @@ def _build_watch_tool(library: Library, waiting: LongCallRunner) -> Tool:
             library.watches.remove(watch)
         elif watch:
             library.watches.add(watch, kind)
-        digest = waiting.call_shared(library.watches.check)
+        digest = runner.call_shared(library.watches.check)
         structure = WatchNews(
             news=[one.row() for one in digest.news],
             watches=[{"name": one.name, "kind": one.kind} for one in digest.watches],
@@ -324,7 +324,7 @@ def _to_preprint(paper: Paper) -> Preprint:
         Preprint,
         paper,
         id=name,
-        authors=[author.name for author in paper.authors[:MOST_AUTHORS]],
+        authors=[author.name for author in paper.authors[:MAX_AUTHORS]],
         author_count=_count_unnamed_authors(paper),
         updated=paper.revised,
         url=f"https://arxiv.org/abs/{name}",
@@ -336,7 +336,7 @@ def _to_preprint(paper: Paper) -> Preprint:
 
 def _count_unnamed_authors(paper: Paper) -> int | None:
     """Return the number of authors if not all of them are named; else None."""
-    return count if (count := len(paper.authors)) > MOST_AUTHORS else None
+    return count if (count := len(paper.authors)) > MAX_AUTHORS else None
 
 
 def _to_scholar_record(found: ScholarPaper) -> ScholarRecord:
@@ -350,7 +350,7 @@ def _to_scholar_record(found: ScholarPaper) -> ScholarRecord:
         year=int(paper.year) if paper.year.isdigit() else None,
         authors=[
             {"author_id": number, "name": author.name}
-            for author, number in zip(paper.authors, found.author_ids[:MOST_AUTHORS], strict=False)
+            for author, number in zip(paper.authors, found.author_ids[:MAX_AUTHORS], strict=False)
         ],
         author_count=_count_unnamed_authors(paper),
         venue=paper.journal or None,

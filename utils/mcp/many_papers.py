@@ -23,20 +23,23 @@ from ..library import Library
 from ..model.identifiers import Ids
 from ..model.paper import StoredPaper
 from ..outline import iterate_sections_with_own_roles
-from .answers import UNTRUSTED, estimate_tokens, limit_rows, render_structure
-from .tool import ADDS_FILES, READS_WEB, LongCallRunner, Tool, Word, make_tool
+from .answers import UNTRUSTED_NOTICE, estimate_tokens, limit_rows, render_structure
+from .tool import ADDS_FILES, READS_WEB, LongCallRunner, TextOrNumber, Tool, make_tool
 
 if TYPE_CHECKING:
     from ..curation.excerpts import Excerpt
     from ..download.download import Download
 
-_MOST_READ, _MOST_CITED = 20, 200
-_ANY = "Identifiers of any kind."
-Papers = Annotated[list[Word], Field(min_length=1, max_length=_MOST_READ, description=_ANY)]
-CHARACTERS = 4  # of a token, as models count English
-_CURSOR = re.compile(r"([0-9a-f]{1,8})\.(\d{1,6})\.([0-9a-f]{1,8})")
+_MAX_READ_PAPERS, _MAX_CITED_PAPERS = 20, 200
+_IDENTIFIERS_DESCRIPTION = "Identifiers of any kind."
+PaperList = Annotated[
+    list[TextOrNumber],
+    Field(min_length=1, max_length=_MAX_READ_PAPERS, description=_IDENTIFIERS_DESCRIPTION),
+]
+CHARS_PER_TOKEN = 4  # of a token, as models count English
+_CURSOR_PATTERN = re.compile(r"([0-9a-f]{1,8})\.(\d{1,6})\.([0-9a-f]{1,8})")
 Row = dict[str, Any]
-Rows = Callable[[str, "Excerpt | None"], Row]
+RowBuilder = Callable[[str, "Excerpt | None"], Row]
 
 
 class DownloadedPapers(TypedDict):
@@ -53,7 +56,7 @@ class ReadPapers(TypedDict):
     downloading: NotRequired[list[str]]
 
 
-class Cited(TypedDict):
+class CitedPapers(TypedDict):
     """A reference for each paper."""
 
     references: list[Row]
@@ -70,11 +73,11 @@ def tools(library: Library) -> list[Tool]:
 
 
 def _build_download_tool(library: Library) -> Tool:
-    waiting = LongCallRunner("a source")
+    runner = LongCallRunner("a source")
 
-    def download_papers(papers: Papers) -> DownloadedPapers:
+    def download_papers(papers: PaperList) -> DownloadedPapers:
         """Put papers on the shelf, given identifiers of any kind; hundreds: harvest_papers."""
-        fetched = _download_missing(papers, library, waiting)
+        fetched = _download_missing(papers, library, runner)
         found = [{"paper": name, **_build_download_row(name, fetched, library)} for name in papers]
         return {"papers": found}
 
@@ -82,10 +85,10 @@ def _build_download_tool(library: Library) -> Tool:
 
 
 def _build_read_tool(library: Library) -> Tool:
-    waiting = LongCallRunner("a source")
+    runner = LongCallRunner("a source")
 
     def read_papers(
-        papers: Papers,
+        papers: PaperList,
         sections: Annotated[
             Sequence[str], Field(description="Headings or roles (methods, …); none: all.")
         ] = (),
@@ -103,7 +106,7 @@ def _build_read_tool(library: Library) -> Tool:
         request = ReadingRequest(names, tuple(sections), question, budget_tokens)
         place = Cursor.parse(cursor, request)
         unsent = place.list_unsent(request)
-        fetched = _download_missing(unsent, library, waiting, together=names)
+        fetched = _download_missing(unsent, library, runner, all_papers=names)
         held = dict.fromkeys(name for name in unsent if _is_readable(name, library))
 
         def row(name: str, excerpt: Excerpt | None) -> dict[str, Any]:
@@ -116,23 +119,24 @@ def _build_read_tool(library: Library) -> Tool:
             name for name in unsent if name not in held and fetched.get(name, "") is None
         )
         ready = tuple(name for name in unsent if name not in downloading)
-        return Page(request, place, ready, downloading, held, row).build_answer(library)
+        return ReadingAnswer(request, place, ready, downloading, held, row).build_answer(library)
 
     return make_tool(read_papers, ADDS_FILES)
 
 
 def _build_cite_tool(library: Library) -> Tool:
-    waiting = LongCallRunner()
+    runner = LongCallRunner()
 
     def cite_papers(
         papers: Annotated[
-            list[Word], Field(min_length=1, max_length=_MOST_CITED, description=_ANY)
+            list[TextOrNumber],
+            Field(min_length=1, max_length=_MAX_CITED_PAPERS, description=_IDENTIFIERS_DESCRIPTION),
         ],
         style: Annotated[str, Field(description="apa, mla, vancouver, bibtex, ris, …")] = "apa",
-    ) -> Cited:
+    ) -> CitedPapers:
         """References of papers in one style."""
-        cited = waiting.call_shared(_cite_each, library, tuple(papers), style)
-        return limit_rows(Cited(references=cited), "references")
+        cited = runner.call_shared(_cite_each, library, tuple(papers), style)
+        return limit_rows(CitedPapers(references=cited), "references")
 
     return make_tool(cite_papers, READS_WEB)
 
@@ -141,28 +145,28 @@ def _build_cite_tool(library: Library) -> Tool:
 
 
 def _download_missing(
-    papers: Sequence[str], library: Library, waiting: LongCallRunner, together: Sequence[str] = ()
+    papers: Sequence[str], library: Library, runner: LongCallRunner, all_papers: Sequence[str] = ()
 ) -> Mapping[str, Download | PaperError | None]:
     """Download the papers that are not on the shelf; None stands for a download in progress.
 
     A call for some of the papers of an earlier call joins the work of that call: both name the
-    same papers as *together*.
+    same papers as *all_papers*.
     """
-    came: dict[str, Download | PaperError | None] = {}
-    wanted: dict[str, Ids] = {}
+    outcomes: dict[str, Download | PaperError | None] = {}
+    ids_by_name: dict[str, Ids] = {}
     for name in papers:
         try:
             library.find(name)
         except NotFound:
-            wanted[name] = Ids.parse(name)
+            ids_by_name[name] = Ids.parse(name)
         except PaperError as error:
-            came[name] = error
-    if not wanted:
-        return came
-    ids = tuple(dict.fromkeys(wanted.values()))
-    call = tuple(together) or ids
-    done = waiting.wait(call, lambda: dict(library.download_many(ids))) or {}
-    return came | {name: done.get(wanted[name]) for name in wanted}
+            outcomes[name] = error
+    if not ids_by_name:
+        return outcomes
+    ids = tuple(dict.fromkeys(ids_by_name.values()))
+    call = tuple(all_papers) or ids
+    done = runner.wait(call, lambda: dict(library.download_many(ids))) or {}
+    return outcomes | {name: done.get(ids_by_name[name]) for name in ids_by_name}
 
 
 def _is_readable(name: str, library: Library) -> bool:
@@ -241,7 +245,7 @@ class Cursor:
         """
         if not text:
             return cls(0, request.budget)
-        found = _CURSOR.fullmatch(text.strip())
+        found = _CURSOR_PATTERN.fullmatch(text.strip())
         if not found or found[3] != request.checksum:
             msg = "This cursor does not belong to these papers, sections and question."
             raise BadRequest(msg, "Repeat the call that gave it, or leave cursor out.")
@@ -262,7 +266,7 @@ class Cursor:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ReadingAnswer:
     """The papers of one answer: *ready* ones are sent, those still *downloading* are named.
 
     ``held`` are the ready ones with a text. ``row`` makes the row of a paper.
@@ -273,7 +277,7 @@ class Page:
     ready: tuple[str, ...]
     downloading: tuple[str, ...]
     held: Mapping[str, object]
-    row: Rows
+    row: RowBuilder
 
     def build_answer(self, library: Library) -> ReadPapers:
         """Return the structure of the answer, within the share of the papers that are ready."""
@@ -284,8 +288,10 @@ class Page:
             [name for name in self.ready if name in self.held],
             sections=self.request.sections,
             question=self.request.question,
-            budget=share * CHARACTERS,
-            excess=lambda chosen: CHARACTERS * (estimate_cost(self._to_answer(chosen)) - share),
+            budget=share * CHARS_PER_TOKEN,
+            excess=lambda chosen: (
+                CHARS_PER_TOKEN * (estimate_cost(self._to_answer(chosen)) - share)
+            ),
         )
         structure = self._to_answer(excerpts)
         if len(self.ready) < 2 or estimate_cost(structure) <= share:
@@ -313,11 +319,11 @@ class Page:
 
 def estimate_cost(structure: Mapping[str, Any]) -> int:
     """Return the tokens of an answer in its longer form, by characters or as `tokens` counts."""
-    sent = {"untrusted": UNTRUSTED, **structure}
+    sent = {"untrusted": UNTRUSTED_NOTICE, **structure}
     written = json.dumps(sent, ensure_ascii=False, separators=(",", ":"))
     text = render_structure(structure, untrusted=True)
     longest = max(len(written.encode()), len(text.encode(errors="replace")))
-    return max(estimate_tokens(sent), -(-longest // CHARACTERS))
+    return max(estimate_tokens(sent), -(-longest // CHARS_PER_TOKEN))
 
 
 def _build_excerpt_row(name: str, excerpt: Excerpt, outline: bool) -> dict[str, Any]:
@@ -340,7 +346,9 @@ def _build_excerpt_row(name: str, excerpt: Excerpt, outline: bool) -> dict[str, 
     if notes:
         row["why"] = "; ".join(notes)
     if excerpt.left_out:
-        row["left_out"] = {section: -(-size // CHARACTERS) for section, size in excerpt.left_out}
+        row["left_out"] = {
+            section: -(-size // CHARS_PER_TOKEN) for section, size in excerpt.left_out
+        }
     if outline:
         row["outline"] = [
             f"{'  ' * max(0, part.level - 2)}{part.title}{f' ({roles})' if roles else ''}"

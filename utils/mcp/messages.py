@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from mcp_types import JSONRPCMessage
 
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
-_MOST_CHARACTERS = 10_000_000  # of a line that is read again, for its id
+_LINE_MAX_CHARS = 10_000_000  # of a line that is read again, for its id
 
 
-class Fault(NamedTuple):
+class MessageFault(NamedTuple):
     """An invalid message: its request id if any, the JSON-RPC code and the reason."""
 
     id: str | int | None
@@ -25,7 +25,7 @@ class Fault(NamedTuple):
     message: str
 
 
-def find_fault(sent: str | bytes) -> Fault | None:
+def find_fault(sent: str | bytes) -> MessageFault | None:
     """Return what makes *sent* an invalid message, or None if it is valid."""
     from mcp_types import jsonrpc_message_adapter
 
@@ -36,7 +36,7 @@ def find_fault(sent: str | bytes) -> Fault | None:
     return find_id_error(message)
 
 
-def find_id_error(message: JSONRPCMessage) -> Fault | None:
+def find_id_error(message: JSONRPCMessage) -> MessageFault | None:
     """Return the error for a request whose ID is missing, null, fractional or of a wrong type.
 
     The SDK takes such a request for a notification, and never answers it. The protocol's own
@@ -46,10 +46,12 @@ def find_id_error(message: JSONRPCMessage) -> Fault | None:
 
     if not isinstance(message, JSONRPCNotification) or message.method.startswith("notifications/"):
         return None
-    return Fault(None, INVALID_REQUEST, "The id of a request must be a string or an integer.")
+    return MessageFault(
+        None, INVALID_REQUEST, "The id of a request must be a string or an integer."
+    )
 
 
-def find_sdk_fault(error: Exception) -> Fault | None:
+def find_sdk_fault(error: Exception) -> MessageFault | None:
     """Return the fault behind the SDK's error, or None for a blank line."""
     if not isinstance(error, ValidationError):
         return describe_invalid_value(None)
@@ -60,7 +62,7 @@ def find_sdk_fault(error: Exception) -> Fault | None:
         return describe_invalid_value(next(lacking, errors[0]["input"]))
     line = _decode_utf8(errors[0]["input"])
     if line is None:
-        return Fault(None, PARSE_ERROR, "This is not JSON: it is not UTF-8.")
+        return MessageFault(None, PARSE_ERROR, "This is not JSON: it is not UTF-8.")
     return describe_invalid_line(line) if line.strip() else None
 
 
@@ -72,32 +74,34 @@ def _decode_utf8(sent: str | bytes) -> str | None:
         return None
 
 
-def describe_invalid_value(value: Any) -> Fault:
+def describe_invalid_value(value: Any) -> MessageFault:
     """Return the fault of JSON that is not a JSON-RPC message.
 
     >>> describe_invalid_value({"id": 7})
     Fault(id=7, code=-32600, message='This is not a JSON-RPC message: see https://www.jsonrpc.org/specification.')
     """
     if isinstance(value, list):
-        return Fault(None, INVALID_REQUEST, "Batches are not served: send each message by itself.")
+        return MessageFault(
+            None, INVALID_REQUEST, "Batches are not served: send each message by itself."
+        )
     what = "This is not a JSON-RPC message: see https://www.jsonrpc.org/specification."
-    return Fault(_get_message_id(value), INVALID_REQUEST, what)
+    return MessageFault(_get_message_id(value), INVALID_REQUEST, what)
 
 
-def describe_invalid_line(line: str) -> Fault:
+def describe_invalid_line(line: str) -> MessageFault:
     """Return the fault of a line that is not JSON."""
     try:
-        value = json.loads(line[:_MOST_CHARACTERS])
+        value = json.loads(line[:_LINE_MAX_CHARS])
     except ValueError as error:
-        return Fault(None, PARSE_ERROR, f"This is not JSON: {error}.")
+        return MessageFault(None, PARSE_ERROR, f"This is not JSON: {error}.")
     except RecursionError:
-        return Fault(None, PARSE_ERROR, "This is not JSON: it is nested too deeply.")
+        return MessageFault(None, PARSE_ERROR, "This is not JSON: it is nested too deeply.")
     # Python reads what stands for no character; nobody else does.
     what = "This is not JSON: a surrogate without its other half."
-    return Fault(_get_message_id(value), PARSE_ERROR, what)
+    return MessageFault(_get_message_id(value), PARSE_ERROR, what)
 
 
-def _get_message_id(said: Any) -> str | int | None:
-    found = said.get("id") if isinstance(said, dict) else None
+def _get_message_id(message: Any) -> str | int | None:
+    found = message.get("id") if isinstance(message, dict) else None
     known = isinstance(found, (str, int)) and not isinstance(found, bool)
     return found if known and str(found).isprintable() else None

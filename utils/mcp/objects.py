@@ -17,20 +17,29 @@ from ..library import Library
 from ..system import safe_files
 from ..system.plain_text import shorten
 from .answers import attach_blocks
-from .tool import ADDS_FILES, READS_SHELF, AnyPaper, LongCallRunner, Start, Tool, Word, make_tool
+from .tool import (
+    ADDS_FILES,
+    READS_SHELF,
+    AnyPaper,
+    LongCallRunner,
+    Start,
+    TextOrNumber,
+    Tool,
+    make_tool,
+)
 
 if TYPE_CHECKING:
     from ..media import StoredObject
     from ..model.paper import TableGrid
 
-_LISTED = 50  # objects of one answer
-_IN_LIST, _ALONE = 300, 4000  # characters of a caption
-_LABEL = 100
-_NOTES = 50
-_MOST_CHARS = 20_000  # of a table in one answer
-_MOST_IMAGE = 700_000  # bytes, a megabyte as base64: hosts refuse more
-_MOST_SHOWN = 4  # images of one figure
-_IMAGES = {
+_MAX_OBJECTS = 50  # objects of one answer
+_LISTED_CAPTION_MAX_CHARS, _FULL_CAPTION_MAX_CHARS = 300, 4000  # characters of a caption
+_LABEL_MAX_CHARS = 100
+_MAX_NOTES = 50
+_TABLE_MAX_CHARS = 20_000  # of a table in one answer
+_IMAGE_MAX_BYTES = 700_000  # bytes, a megabyte as base64: hosts refuse more
+_MAX_IMAGES = 4  # images of one figure
+_MIME_TYPE_BY_FIRST_BYTES = {
     b"\xff\xd8\xff": "image/jpeg",
     b"\x89PNG\r\n\x1a\n": "image/png",
     b"GIF8": "image/gif",
@@ -51,7 +60,7 @@ class Objects(TypedDict):
 
 
 @with_config(extra="allow")
-class Judged(TypedDict):
+class FileVerdict(TypedDict):
     """The judges' verdict on a file."""
 
     verdict: str
@@ -63,12 +72,12 @@ class Judged(TypedDict):
 
 def tools(library: Library) -> list[Tool]:
     """Return the tools, bound to *library*."""
-    waiting = LongCallRunner("PubMed Central")
+    runner = LongCallRunner("PubMed Central")
 
     def paper_objects(
         paper: AnyPaper,
         which: Annotated[
-            Word, Field(description="Show this one: Table 2, or a number of the list.")
+            TextOrNumber, Field(description="Show this one: Table 2, or a number of the list.")
         ] = "",
         start: Start = 0,
     ) -> Objects:
@@ -78,26 +87,24 @@ def tools(library: Library) -> list[Tool]:
             return _list_objects(found, start)
         if grid := found[0].grid:
             return _build_table_page(found[0], grid, start)
-        return _build_picture_blocks(
-            waiting.call_shared(library.objects, paper, only=which).objects
-        )
+        return _build_picture_blocks(runner.call_shared(library.objects, paper, only=which).objects)
 
     def verify_file(
         file: Annotated[
-            Word, Field(description="Judge this file: HTML, PDF, JATS, markdown or text.")
+            TextOrNumber, Field(description="Judge this file: HTML, PDF, JATS, markdown or text.")
         ],
         paper: Annotated[
-            Word, Field(description="The paper it should be: PMID, DOI or PMCID.")
+            TextOrNumber, Field(description="The paper it should be: PMID, DOI or PMCID.")
         ] = "",
         record: Annotated[str, Field(description="That paper as a CSL-JSON item.")] = "",
-    ) -> Judged:
+    ) -> FileVerdict:
         """Judge a file offline: whether it is a whole paper, and this paper."""
         path = _require_readable_path(library, file)
         item = _parse_csl_record(record) if record else None
         (result,) = library.verify([path], paper=paper, record=item)
         if isinstance(result, PaperError):
             raise result
-        return cast("Judged", result.row())
+        return cast("FileVerdict", result.row())
 
     return [
         make_tool(paper_objects, ADDS_FILES),
@@ -134,25 +141,26 @@ def _require_readable_path(library: Library, file: str) -> Path:
 
 def _list_objects(found: Sequence[StoredObject], start: int) -> Objects:
     """Return a page of a paper's objects."""
-    end = start + _LISTED
-    page = [{"number": at, **_build_object_row(one, _IN_LIST)} for at, one in enumerate(found, 1)][
-        start:end
-    ]
+    end = start + _MAX_OBJECTS
+    page = [
+        {"number": at, **_build_object_row(one, _LISTED_CAPTION_MAX_CHARS)}
+        for at, one in enumerate(found, 1)
+    ][start:end]
     more = end if end < len(found) else None
     return {"total": len(found), "objects": page, "next_start": more}
 
 
-def _build_object_row(one: StoredObject, most: int) -> dict[str, Any]:
-    """Return an object as a row, with at most *most* characters of its caption."""
-    caption = {"caption": shorten(one.caption, most)} if one.caption else {}
-    return one.row() | {"label": shorten(one.label, _LABEL)} | caption
+def _build_object_row(stored: StoredObject, caption_max_chars: int) -> dict[str, Any]:
+    """Return an object as a row, with at most *caption_max_chars* characters of its caption."""
+    caption = {"caption": shorten(stored.caption, caption_max_chars)} if stored.caption else {}
+    return stored.row() | {"label": shorten(stored.label, _LABEL_MAX_CHARS)} | caption
 
 
-def _build_table_page(one: StoredObject, grid: TableGrid, start: int) -> Objects:
+def _build_table_page(stored: StoredObject, grid: TableGrid, start: int) -> Objects:
     """Return the rows of a table from *start*, as many as an answer can hold."""
-    longest = _MOST_CHARS // max(grid.width, 1) + 1
+    longest = _TABLE_MAX_CHARS // max(grid.width, 1) + 1
     page: list[list[str]] = []
-    left = _MOST_CHARS
+    left = _TABLE_MAX_CHARS
     for cells in grid.rows[start:]:
         left -= sum(len(cell[:longest]) for cell in cells)
         if page and left < 0:
@@ -161,32 +169,34 @@ def _build_table_page(one: StoredObject, grid: TableGrid, start: int) -> Objects
     end = start + len(page)
     return {
         "total": len(grid.rows),
-        "objects": [_build_object_row(one, _ALONE)],
+        "objects": [_build_object_row(stored, _FULL_CAPTION_MAX_CHARS)],
         "columns": [shorten(name, longest) for name in grid.columns],
         "rows": page,
-        "notes": [shorten(note, _ALONE) for note in grid.notes[:_NOTES]],
+        "notes": [shorten(note, _FULL_CAPTION_MAX_CHARS) for note in grid.notes[:_MAX_NOTES]],
         "next_start": end if end < len(grid.rows) else None,
     }
 
 
 def _build_picture_blocks(found: Sequence[StoredObject]) -> Objects:
     """Return the images of a figure that a host can show; for others, their place."""
-    images = [image for one in found[:_MOST_SHOWN] if (image := _build_picture(one))]
-    shown = [_build_object_row(one, _ALONE) for one in found[:_LISTED]]
+    images = [image for one in found[:_MAX_IMAGES] if (image := _build_picture(one))]
+    shown = [_build_object_row(one, _FULL_CAPTION_MAX_CHARS) for one in found[:_MAX_OBJECTS]]
     structure = Objects(total=len(found), objects=shown, next_start=None)
     if not images and any(one.file for one in found):
         structure["warnings"] = ["No picture that can be shown here: open the file."]
     return attach_blocks(structure, images)
 
 
-def _build_picture(one: StoredObject) -> ImageContent | None:
+def _build_picture(stored: StoredObject) -> ImageContent | None:
     """Return an image, typed by its first bytes; None for a large or unknown file."""
-    if not one.file or one.kind != "figure" or one.bytes > _MOST_IMAGE:
+    if not stored.file or stored.kind != "figure" or stored.bytes > _IMAGE_MAX_BYTES:
         return None
-    with safe_files.disk_errors(path := Path(one.file), "read"):
+    with safe_files.disk_errors(path := Path(stored.file), "read"):
         data = path.read_bytes()
-    kind = next((name for begin, name in _IMAGES.items() if data.startswith(begin)), "")
-    if not kind or len(data) > _MOST_IMAGE:
+    kind = next(
+        (name for begin, name in _MIME_TYPE_BY_FIRST_BYTES.items() if data.startswith(begin)), ""
+    )
+    if not kind or len(data) > _IMAGE_MAX_BYTES:
         return None
     return ImageContent(
         type="image",

@@ -26,9 +26,9 @@ from .tool import (
     MinDate,
     Sort,
     Start,
+    TextOrNumber,
     Tool,
     Types,
-    Word,
     make_tool,
 )
 
@@ -43,23 +43,26 @@ if TYPE_CHECKING:
     Style = str
 else:
     Style = Literal[FORMATS]
-LONGEST_ECHO = 2000
-_MOST_LINKS = 20
-_LEAST_PAGE = 1000
-_LONGEST_TITLE = 500
-_GAP = "\n\n"
-_LONGEST_WARNING = 500
-_MOST_LINES = 20
+ECHO_MAX_CHARS = 2000
+_MAX_LINKS = 20
+_PAGE_MIN_CHARS = 1000
+_TITLE_MAX_CHARS = 500
+_RECORD_SEPARATOR = "\n\n"
+_WARNING_MAX_CHARS = 500
+_MAX_WARNINGS = 20
 Row = dict[str, Any]
-Level = Literal["abstract_plus", "full_xml", "medline_text", "citation_data"]
+DetailLevel = Literal["abstract_plus", "full_xml", "medline_text", "citation_data"]
 Relationship = Literal[
     "pubmed_similar_articles", "pubmed_citedin", "pubmed_references", "citation_formats"
 ]
-Few = Annotated[int, Field(ge=1, le=20, description="Most headings returned.")]
-Pmid = Annotated[Word, Field(description="PubMed ID.")]
-Pmids = Annotated[list[Word], Field(min_length=1, max_length=200, description="PubMed IDs.")]
+HeadingLimit = Annotated[int, Field(ge=1, le=20, description="Most headings returned.")]
+Pmid = Annotated[TextOrNumber, Field(description="PubMed ID.")]
+Pmids = Annotated[
+    list[TextOrNumber], Field(min_length=1, max_length=200, description="PubMed IDs.")
+]
 AnyIds = Annotated[
-    list[Word], Field(min_length=1, max_length=200, description="PMIDs, PMCIDs or DOIs, mixed.")
+    list[TextOrNumber],
+    Field(min_length=1, max_length=200, description="PMIDs, PMCIDs or DOIs, mixed."),
 ]
 
 
@@ -68,12 +71,12 @@ class Citation(BaseModel):
 
     model_config = ConfigDict(extra="forbid", json_schema_extra=lambda s: s.pop("description"))
 
-    journal: Annotated[Word, Field(description="Title or abbreviation.")] = ""
-    year: Annotated[Word, Field(description="Of publication.")] = ""
-    volume: Annotated[Word, Field(description="Number.")] = ""
-    first_page: Annotated[Word, Field(description="Number.")] = ""
-    author: Annotated[Word, Field(description="The first: Mann BJ.")] = ""
-    key: Annotated[Word, Field(description="Your name for it.")] = ""
+    journal: Annotated[TextOrNumber, Field(description="Title or abbreviation.")] = ""
+    year: Annotated[TextOrNumber, Field(description="Of publication.")] = ""
+    volume: Annotated[TextOrNumber, Field(description="Number.")] = ""
+    first_page: Annotated[TextOrNumber, Field(description="Number.")] = ""
+    author: Annotated[TextOrNumber, Field(description="The first: Mann BJ.")] = ""
+    key: Annotated[TextOrNumber, Field(description="Your name for it.")] = ""
 
 
 class Summary(TypedDict):
@@ -189,7 +192,7 @@ class Crosswalk(TypedDict):
     found: int
 
 
-class Matched(TypedDict):
+class CitationMatch(TypedDict):
     """One reference, with its PMID or the candidates."""
 
     key: str
@@ -202,7 +205,7 @@ class Matched(TypedDict):
 class CitationMatches(TypedDict):
     """The PMID of each reference, and how many were found."""
 
-    results: list[Matched]
+    results: list[CitationMatch]
     matched: int
 
 
@@ -240,19 +243,19 @@ class MeshHeadings(TypedDict):
 
 def tools(library: Library) -> list[Tool]:
     """Return the tools of the set, bound to *library*."""
-    waiting = LongCallRunner()
+    runner = LongCallRunner()
     return [
-        _build_search_tool(library, waiting),
-        _build_details_tool(library, waiting),
-        _build_relationships_tool(library, waiting),
-        *_build_paper_tools(library, waiting),
-        _build_convert_tool(library, waiting),
-        _build_match_tool(library, waiting),
-        *_build_vocabulary_tools(library, waiting),
+        _build_search_tool(library, runner),
+        _build_details_tool(library, runner),
+        _build_relationships_tool(library, runner),
+        *_build_paper_tools(library, runner),
+        _build_convert_tool(library, runner),
+        _build_match_tool(library, runner),
+        *_build_vocabulary_tools(library, runner),
     ]
 
 
-def _build_search_tool(library: Library, waiting: LongCallRunner) -> Tool:
+def _build_search_tool(library: Library, runner: LongCallRunner) -> Tool:
     def search_pubmed_articles(
         query: Annotated[str, Field(min_length=3, description="PubMed query.")],
         max_results: Annotated[int, Field(ge=1, le=1000, description="Most PMIDs returned.")] = 20,
@@ -267,7 +270,7 @@ def _build_search_tool(library: Library, waiting: LongCallRunner) -> Tool:
     ) -> Articles:
         """Find PMIDs in PubMed, up to 1,000, with brief summaries of the first."""
         dates = {"min_date": min_date, "max_date": max_date, "date_type": date_type}
-        found = waiting.call_shared(
+        found = runner.call_shared(
             library.pubmed.search_articles,
             query,
             summaries=fetch_brief_summaries,
@@ -277,7 +280,7 @@ def _build_search_tool(library: Library, waiting: LongCallRunner) -> Tool:
             **dates,
         )
         parameters = {
-            "query_term": shorten(query, LONGEST_ECHO),
+            "query_term": shorten(query, ECHO_MAX_CHARS),
             "filter_by_publication_types": _keep_first_twenty(publication_types),
             "max_results": max_results,
             "sort_by": sort_by,
@@ -285,15 +288,17 @@ def _build_search_tool(library: Library, waiting: LongCallRunner) -> Tool:
             "fetch_brief_summaries": fetch_brief_summaries,
         }
         rest = "fetch_article_details has the others"
-        return limit_rows(_to_articles(found, parameters), "brief_summaries", rest=rest)
+        return limit_rows(_to_articles(found, parameters), "brief_summaries", how_to_continue=rest)
 
     return make_tool(search_pubmed_articles, READS_WEB)
 
 
-def _build_details_tool(library: Library, waiting: LongCallRunner) -> Tool:
+def _build_details_tool(library: Library, runner: LongCallRunner) -> Tool:
     def fetch_article_details(
         pmids: Pmids,
-        detail_level: Annotated[Level, Field(description="Form of the records.")] = "abstract_plus",
+        detail_level: Annotated[
+            DetailLevel, Field(description="Form of the records.")
+        ] = "abstract_plus",
         include_mesh_terms: Annotated[bool, Field(description="Include MeSH terms.")] = True,
         include_grant_info: Annotated[bool, Field(description="Include grants.")] = False,
         start: Start = 0,
@@ -302,7 +307,7 @@ def _build_details_tool(library: Library, waiting: LongCallRunner) -> Tool:
         ] = 40_000,
     ) -> ArticleDetails:
         """Get PubMed's records of up to 200 PMIDs: parsed, as XML or as MEDLINE text."""
-        found = waiting.call_shared(library.pubmed.details, tuple(pmids), detail_level)
+        found = runner.call_shared(library.pubmed.details, tuple(pmids), detail_level)
         page = build_details_page(
             found,
             detail_level,
@@ -312,13 +317,13 @@ def _build_details_tool(library: Library, waiting: LongCallRunner) -> Tool:
             grants=include_grant_info,
         )
         papers = (f"PMID:{one['pmid']}" for one in page["articles"])
-        links = build_shelf_links(library, papers, _MOST_LINKS)
+        links = build_shelf_links(library, papers, _MAX_LINKS)
         return attach_blocks(page, links)
 
     return make_tool(fetch_article_details, READS_WEB)
 
 
-def _build_relationships_tool(library: Library, waiting: LongCallRunner) -> Tool:
+def _build_relationships_tool(library: Library, runner: LongCallRunner) -> Tool:
     def get_article_relationships(
         pmid: Pmid,
         relationship_type: Annotated[
@@ -337,21 +342,21 @@ def _build_relationships_tool(library: Library, waiting: LongCallRunner) -> Tool
         source_pmid = parse_pmid(pmid)
         question = {"source_pmid": source_pmid, "relationship_type": relationship_type}
         if relationship_type == "citation_formats":
-            paper = waiting.call_shared(library.pubmed.paper, source_pmid)
+            paper = runner.call_shared(library.pubmed.paper, source_pmid)
             [references] = library.references.citations([paper], styles)
             nothing = RelatedPapers((), 0, "", "PubMed")
             return _to_relationships(nothing, citations=references, **question)
         page = {"max_results": max_results, "start": start}
-        found = waiting.call_shared(library.pubmed.related, source_pmid, relationship_type, **page)
+        found = runner.call_shared(library.pubmed.related, source_pmid, relationship_type, **page)
         return _to_relationships(found, citations={}, **question)
 
     return make_tool(get_article_relationships, READS_WEB)
 
 
-def _build_paper_tools(library: Library, waiting: LongCallRunner) -> list[Tool]:
+def _build_paper_tools(library: Library, runner: LongCallRunner) -> list[Tool]:
     def get_pubmed_paper(pmid: Pmid) -> PubmedPaper:
         """Get one PubMed record: abstract, authors, MeSH terms."""
-        paper = waiting.call_shared(library.pubmed.paper, pmid)
+        paper = runner.call_shared(library.pubmed.paper, pmid)
         links = build_shelf_links(library, [f"PMID:{paper.ids.pmid}"])
         return attach_blocks(_to_pubmed_paper(paper), links)
 
@@ -359,16 +364,16 @@ def _build_paper_tools(library: Library, waiting: LongCallRunner) -> list[Tool]:
         """Make a BibTeX entry of a PubMed record."""
         from ..citations import format_bibtex_entry
 
-        paper = waiting.call_shared(library.pubmed.paper, pmid)
+        paper = runner.call_shared(library.pubmed.paper, pmid)
         return {"pmid": paper.ids.pmid, "bibtex": format_bibtex_entry(paper).strip()}
 
     return [make_tool(get_pubmed_paper, READS_WEB), make_tool(pubmed_to_bibtex, READS_WEB)]
 
 
-def _build_convert_tool(library: Library, waiting: LongCallRunner) -> Tool:
+def _build_convert_tool(library: Library, runner: LongCallRunner) -> Tool:
     def convert_ids(papers: AnyIds) -> Crosswalk:
         """Find the PMID, PMCID and DOI of up to 200 papers by any of these."""
-        found = waiting.call_shared(library.pubmed.convert_ids, tuple(papers))
+        found = runner.call_shared(library.pubmed.convert_ids, tuple(papers))
         records = [to_converted_ids(one) for one in found]
         count = sum(one.status == "found" for one in found)
         return {"records": records, "found": count}
@@ -376,7 +381,7 @@ def _build_convert_tool(library: Library, waiting: LongCallRunner) -> Tool:
     return make_tool(convert_ids, READS_WEB)
 
 
-def _build_match_tool(library: Library, waiting: LongCallRunner) -> Tool:
+def _build_match_tool(library: Library, runner: LongCallRunner) -> Tool:
     def match_citations(
         citations: Annotated[
             list[Citation], Field(min_length=1, max_length=50, description="Printed references.")
@@ -385,41 +390,42 @@ def _build_match_tool(library: Library, waiting: LongCallRunner) -> Tool:
         """Find the PMIDs of printed references."""
         rows = [citation.model_dump() for citation in citations]
         call = ("match", *(tuple(row.values()) for row in rows))
-        found = waiting.get_result(call, lambda: library.pubmed.match_citations(rows))
-        results = [pick_members(Matched, one) for one in found]
+        found = runner.get_result(call, lambda: library.pubmed.match_citations(rows))
+        results = [pick_members(CitationMatch, one) for one in found]
         count = sum(one.status == "matched" for one in found)
         return {"results": results, "matched": count}
 
     return make_tool(match_citations, READS_WEB)
 
 
-def _build_vocabulary_tools(library: Library, waiting: LongCallRunner) -> list[Tool]:
+def _build_vocabulary_tools(library: Library, runner: LongCallRunner) -> list[Tool]:
     def spell_check(
         query: Annotated[str, Field(description="PubMed query.")],
     ) -> Spelling:
         """Ask PubMed how it would spell a query."""
-        found = waiting.call_shared(library.pubmed.check_spelling, query)
-        query = shorten(found.query, LONGEST_ECHO)
+        found = runner.call_shared(library.pubmed.check_spelling, query)
+        query = shorten(found.query, ECHO_MAX_CHARS)
         return pick_members(Spelling, found, query=query, corrected_query=found.corrected)
 
     def lookup_mesh(
-        query: Annotated[str, Field(description="A term or its synonym.")], max_results: Few = 5
+        query: Annotated[str, Field(description="A term or its synonym.")],
+        max_results: HeadingLimit = 5,
     ) -> MeshHeadings:
         """Look up MeSH headings: synonyms, scope note, place in the tree."""
-        total, headings = waiting.call_shared(library.pubmed.look_up_mesh, query, max_results)
+        total, headings = runner.call_shared(library.pubmed.look_up_mesh, query, max_results)
         terms = [_to_mesh_heading(heading) for heading in headings]
-        found = MeshHeadings(query=shorten(query, LONGEST_ECHO), total=total, terms=terms)
+        found = MeshHeadings(query=shorten(query, ECHO_MAX_CHARS), total=total, terms=terms)
         return found if total else {**found, "warnings": [NO_HITS]}
 
     return [make_tool(spell_check, READS_WEB), make_tool(lookup_mesh, READS_WEB)]
 
 
-def _keep_first_twenty(texts: Iterable[str], most: int = _LONGEST_WARNING) -> list[str]:
-    """Return at most twenty texts, each of at most *most* characters, and count the rest."""
+def _keep_first_twenty(texts: Iterable[str], max_chars: int = _WARNING_MAX_CHARS) -> list[str]:
+    """Return at most twenty texts, each of at most *max_chars* characters, and count the rest."""
     every = list(texts)
-    shown = [shorten(text, most) for text in every[:_MOST_LINES]]
-    if len(every) > _MOST_LINES:
-        shown.append(f"… and {len(every) - _MOST_LINES:,} more")
+    shown = [shorten(text, max_chars) for text in every[:_MAX_WARNINGS]]
+    if len(every) > _MAX_WARNINGS:
+        shown.append(f"… and {len(every) - _MAX_WARNINGS:,} more")
     return shown
 
 
@@ -427,8 +433,8 @@ def _to_articles(found: ArticleSearch, parameters: Row) -> Articles:
     """Return a search's result as the tool's structure."""
     return Articles(
         search_parameters=parameters,
-        effective_search_term=shorten(found.term, LONGEST_ECHO),
-        query_translation=shorten(found.hits.effective_query, LONGEST_ECHO),
+        effective_search_term=shorten(found.term, ECHO_MAX_CHARS),
+        query_translation=shorten(found.hits.effective_query, ECHO_MAX_CHARS),
         total_found=found.hits.total,
         retrieved_pmid_count=len(found.hits.pmids),
         pmids=[*found.hits.pmids],
@@ -443,8 +449,8 @@ def _to_articles(found: ArticleSearch, parameters: Row) -> Articles:
             for one in found.summaries
         ],
         warnings=_keep_first_twenty(found.warnings),
-        e_search_url=shorten(found.search_url, LONGEST_ECHO),
-        e_summary_url=shorten(found.summary_url, LONGEST_ECHO),
+        e_search_url=shorten(found.search_url, ECHO_MAX_CHARS),
+        e_summary_url=shorten(found.summary_url, ECHO_MAX_CHARS),
     )
 
 
@@ -456,7 +462,7 @@ def _keep_first_names(authors: str) -> str:
 
 def _build_request_row(found: DetailedRecords) -> Row:
     """Return the requested PMIDs, and the reasons for missing records."""
-    urls = [shorten(url, LONGEST_ECHO) for url in found.urls]
+    urls = [shorten(url, ECHO_MAX_CHARS) for url in found.urls]
     return {
         "requested_pmids": [*found.requested],
         "not_found_pmids": [*found.not_found],
@@ -465,7 +471,7 @@ def _build_request_row(found: DetailedRecords) -> Row:
     }
 
 
-_FRAME_OF_LATER_PAGES: Row = {
+_LATER_PAGE_MEMBERS: Row = {
     "requested_pmids": [],
     "not_found_pmids": [],
     "failed": [],
@@ -485,9 +491,15 @@ def _list_failures(found: DetailedRecords) -> list[dict[str, str]]:
 
 
 def build_details_page(
-    found: DetailedRecords, level: Level, start: int, most: int, *, mesh: bool, grants: bool
+    found: DetailedRecords,
+    level: DetailLevel,
+    start: int,
+    max_chars: int,
+    *,
+    mesh: bool,
+    grants: bool,
 ) -> ArticleDetails:
-    """Return one page of the answer, of at most *most* characters.
+    """Return one page of the answer, of at most *max_chars* characters.
 
     What concerns the answer as a whole stands on the first page only. No page before the end is
     empty: it has some hundred characters of text, or one article.
@@ -498,8 +510,8 @@ def build_details_page(
         """Return one article as a row."""
         return {"pmid": pmid, **to_detail_row(found.records[pmid], level, mesh=mesh, grants=grants)}
 
-    frame = _FRAME_OF_LATER_PAGES if start else _build_request_row(found)
-    room = max(most - _count_json_chars(frame), _LEAST_PAGE)
+    frame = _LATER_PAGE_MEMBERS if start else _build_request_row(found)
+    room = max(max_chars - _count_json_chars(frame), _PAGE_MIN_CHARS)
     as_text = level in ("full_xml", "medline_text")
     turn = _cut_text_page if as_text else _cut_article_page
     page, reached, end = turn(found.records, article, start, room)
@@ -517,36 +529,36 @@ def _count_json_chars(value: object) -> int:
 
 
 def _cut_text_page(
-    records: Mapping[str, str], article: Callable[[str], Row], start: int, room: int
+    records: Mapping[str, str], article: Callable[[str], Row], start: int, chars_left: int
 ) -> tuple[Row, int, int]:
     """Return a page of all records' text, with the position where each article begins."""
     shown: list[Row] = []
     text, end = "", 0
     for pmid, record in records.items():
-        begin, end = end, end + len(record) + len(_GAP)
-        if end <= start or room <= 0:
+        begin, end = end, end + len(record) + len(_RECORD_SEPARATOR)
+        if end <= start or chars_left <= 0:
             continue
         here = article(pmid)
-        here |= {"title": shorten(here["title"], _LONGEST_TITLE)}
+        here |= {"title": shorten(here["title"], _TITLE_MAX_CHARS)}
         here |= {"start": begin, "chars": len(record)}
-        room -= _count_json_chars(here)
-        if room > 0:
-            stretch = f"{record}{_GAP}"[max(start - begin, 0) :][:room]
+        chars_left -= _count_json_chars(here)
+        if chars_left > 0:
+            stretch = f"{record}{_RECORD_SEPARATOR}"[max(start - begin, 0) :][:chars_left]
             shown.append(here)
             text += stretch
-            room -= len(stretch)
+            chars_left -= len(stretch)
     return {"articles": shown, "text": text}, start + len(text), end
 
 
 def _cut_article_page(
-    records: Mapping[str, str], article: Callable[[str], Row], start: int, room: int
+    records: Mapping[str, str], article: Callable[[str], Row], start: int, chars_left: int
 ) -> tuple[Row, int, int]:
     """Return as many whole articles as fit, at least one."""
     shown: list[Row] = []
     for pmid in list(records)[start:]:
         here = article(pmid)
-        room -= _count_json_chars(here)
-        if shown and room < 0:
+        chars_left -= _count_json_chars(here)
+        if shown and chars_left < 0:
             break
         shown.append(here)
     return {"articles": shown, "text": ""}, start + len(shown), len(records)
@@ -588,9 +600,15 @@ def _to_pubmed_paper(paper: Paper) -> PubmedPaper:
     )
 
 
-def to_converted_ids(one: Converted) -> ConvertedIds:
+def to_converted_ids(converted: Converted) -> ConvertedIds:
     """Return the names of one paper."""
-    return pick_members(ConvertedIds, one, pmid=one.ids.pmid, pmcid=one.ids.pmcid, doi=one.ids.doi)
+    return pick_members(
+        ConvertedIds,
+        converted,
+        pmid=converted.ids.pmid,
+        pmcid=converted.ids.pmcid,
+        doi=converted.ids.doi,
+    )
 
 
 def _to_mesh_heading(heading: MeshHeading) -> MeshHeadingRow:

@@ -12,62 +12,62 @@ from ..curation.reading import split_handle
 from ..errors import PaperError
 from ..library import Library
 from .answers import limit_rows
-from .indexing import Indexing
-from .tool import READS_SHELF, LongCallRunner, Source, Tool, Word, make_tool
+from .indexing import IndexUpdater
+from .tool import READS_SHELF, LongCallRunner, Source, TextOrNumber, Tool, make_tool
 
 if TYPE_CHECKING:
     from ..corpus import Corpus
     from ..corpus.quotations import Quotation
     from ..mirror.search import MirrorPassages
 
-_MOST = 100
-_INDEX_S = 8.0  # of a call's twenty seconds, for what was filed since the last index
-_FOUND = 600  # characters of the text beside a quotation that differs from it
+_MAX_QUOTES = 100
+_INDEX_TIMEOUT_S = 8.0  # of a call's twenty seconds, for what was filed since the last index
+_SOURCE_TEXT_MAX_CHARS = 600  # characters of the text beside a quotation that differs from it
 
 
-class Verified(TypedDict):
+class QuoteVerdicts(TypedDict):
     """The verdict on each quotation."""
 
     quotes: list[dict[str, Any]]
     warnings: list[str]
 
 
-class QuoteAsked(BaseModel):
+class RequestedQuote(BaseModel):
     """A quotation to look for."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra=lambda s: s.pop("description"))
 
     text: Annotated[str, Field(max_length=5000, description="The words as quoted.")]
-    paper: Annotated[Word, Field(description="Where to look; else everywhere.")] = ""
+    paper: Annotated[TextOrNumber, Field(description="Where to look; else everywhere.")] = ""
 
 
 def tools(library: Library) -> list[Tool]:
     """Return the tool, bound to *library*."""
-    indexing, waiting = Indexing(library), LongCallRunner("the corpus")
+    indexing, runner = IndexUpdater(library), LongCallRunner("the corpus")
 
     def verify_quotes(
         quotes: Annotated[
-            list[QuoteAsked],
-            Field(min_length=1, max_length=_MOST, description="The quotations."),
+            list[RequestedQuote],
+            Field(min_length=1, max_length=_MAX_QUOTES, description="The quotations."),
         ],
         source: Source = "corpus",
-    ) -> Verified:
+    ) -> QuoteVerdicts:
         """Check quotations word for word: where each stands, in which text, and what differs."""
         asked = tuple((one.text, one.paper) for one in quotes)
         update = indexing if source == "corpus" else None
         corpus = library.passages_of(source)
-        found, warnings = waiting.call_shared(_verify_quotations, corpus, update, asked)
-        return limit_rows(Verified(quotes=found, warnings=warnings), "quotes")
+        found, warnings = runner.call_shared(_verify_quotations, corpus, update, asked)
+        return limit_rows(QuoteVerdicts(quotes=found, warnings=warnings), "quotes")
 
     return [make_tool(verify_quotes, READS_SHELF)]
 
 
 def _verify_quotations(
-    corpus: Corpus | MirrorPassages, indexing: Indexing | None, asked: Sequence[tuple[str, str]]
+    corpus: Corpus | MirrorPassages, indexing: IndexUpdater | None, asked: Sequence[tuple[str, str]]
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the verdict on each quotation, and warnings about papers that were not searched."""
     anywhere = any(not paper for _, paper in asked)
-    warnings = indexing.update(_INDEX_S) if indexing and anywhere else []
+    warnings = indexing.update(_INDEX_TIMEOUT_S) if indexing and anywhere else []
     return [_build_verdict_row(text, paper, corpus) for text, paper in asked], warnings
 
 
@@ -79,7 +79,7 @@ def _build_verdict_row(text: str, paper: str, corpus: Corpus | MirrorPassages) -
         return {"verdict": "unclear", "why": error.text}
     if not found.found:
         return {"verdict": "absent"}
-    words = found.printed[:_FOUND]
+    words = found.printed[:_SOURCE_TEXT_MAX_CHARS]
     if found.verdict == "absent":  # what comes nearest is another sentence
         return {"verdict": "absent", "nearest": words, "nearest_at": found.handle}
     row: dict[str, Any] = {

@@ -23,10 +23,10 @@ from ..errors import NotFound
 from ..http.work import MAX_ANSWER_S
 from ..library import Library
 from ..model.passage import Filters
-from .advice import DOTTED
 from .answers import attach_blocks, build_shelf_links, limit_rows, pick_members
 from .core import get_limit_year, warn_of_ignored_days
-from .indexing import Indexing
+from .hints import DOTTED_TOOL_NAMES
+from .indexing import IndexUpdater
 from .quotations import describe_differences
 from .tool import (
     ADDS_FILES,
@@ -35,8 +35,8 @@ from .tool import (
     LongCallRunner,
     Source,
     Start,
+    TextOrNumber,
     Tool,
-    Word,
     make_tool,
     send_progress,
 )
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from ..corpus.stored_records import CorpusRecord, SyncResult
 
 # A call has twenty seconds (`..http.work`): most of them for PubMed, some for the index.
-_SYNC_S, _CALL_S = 12.0, 17.0
-_MOVES_BACK = ToolAnnotations(
+_SYNC_TIMEOUT_S, _CALL_TIMEOUT_S = 12.0, 17.0
+_WATERMARK_HINTS = ToolAnnotations(
     read_only_hint=False, idempotent_hint=True, destructive_hint=True, open_world_hint=False
 )
 Key = Annotated[str, Field(min_length=1)]
@@ -55,7 +55,7 @@ QueryKey = Annotated[Key, Field(description="Your name of a query.")]
 DocId = Annotated[str, Field(pattern="^pmid:[0-9]+$", description="doc_id from rag_search.")]
 
 
-class Synced(TypedDict):
+class SyncCounts(TypedDict):
     """The counts of a sync."""
 
     job_id: str
@@ -120,13 +120,13 @@ class Checkpoint(TypedDict):
     last_edat: str | None
 
 
-class Moved(TypedDict):
+class WatermarkChange(TypedDict):
     """Result of moving a watermark."""
 
     ok: bool
 
 
-class Quoted(TypedDict):
+class QuotePlace(TypedDict):
     """Place of a quotation."""
 
     found: bool
@@ -150,8 +150,8 @@ class PassageFilters(BaseModel):
 
     model_config = ConfigDict(extra="forbid", json_schema_extra=lambda s: s.pop("description"))
 
-    min_date: Annotated[Word, Field(description="Earliest year.")] = ""
-    max_date: Annotated[Word, Field(description="Latest year.")] = ""
+    min_date: Annotated[TextOrNumber, Field(description="Earliest year.")] = ""
+    max_date: Annotated[TextOrNumber, Field(description="Latest year.")] = ""
     journal: Annotated[str, Field(description="Its name.")] = ""
     publication_types: Annotated[tuple[str, ...], Field(description="Any of these.")] = ()
     kind: Annotated[
@@ -175,22 +175,22 @@ class PassageFilters(BaseModel):
 
 def tools(library: Library) -> list[Tool]:
     """Return the tools of the set, bound to *library*; `MCP_TOOL_NAMES` chooses their names."""
-    waiting = LongCallRunner("the corpus")
+    runner = LongCallRunner("the corpus")
     all_tools = [
         _build_sync_tool(library),
-        _build_search_tool(library, waiting),
+        _build_search_tool(library, runner),
         _build_get_tool(library),
         *_build_checkpoint_tools(library),
-        _build_quote_tool(library, waiting),
+        _build_quote_tool(library, runner),
     ]
     if library.settings.mcp_tool_names == "plain":
         return all_tools
-    return [one.model_copy(update={"name": DOTTED[one.name]}) for one in all_tools]
+    return [one.model_copy(update={"name": DOTTED_TOOL_NAMES[one.name]}) for one in all_tools]
 
 
 def _build_sync_tool(library: Library) -> Tool:
-    waiting = LongCallRunner()
-    indexing = Indexing(library)
+    runner = LongCallRunner()
+    indexing = IndexUpdater(library)
     progress: dict[Hashable, str] = {}  # of syncs under way, whichever call began them
 
     def pubmed_sync_delta(
@@ -198,25 +198,25 @@ def _build_sync_tool(library: Library) -> Tool:
         term: Annotated[Key, Field(description="PubMed query.")],
         overlap_days: Annotated[int, Field(ge=0, description="Days to fetch again.")] = 5,
         full: Annotated[bool, Field(description="Read all records again.")] = False,
-    ) -> Synced:
+    ) -> SyncCounts:
         """Bring the corpus up to date with a PubMed query, from where query_key was left."""
         started = time.monotonic()
         call = (query_key, term, overlap_days, full)
-        synced, so_far = waiting.get_result(
+        synced, progress_text = runner.get_result(
             call, lambda: _sync_query(library, call, progress), lambda: progress.get(call, "")
         )
         structure = pick_members(
-            Synced,
+            SyncCounts,
             synced,
             max_edat_seen=day_to_timestamp(synced.max_edat_seen),
             warnings=[*synced.warnings],
         )
         if synced.unfinished:
-            structure["warnings"].append(_warn_of_unfinished_sync(so_far))
+            structure["warnings"].append(_warn_of_unfinished_sync(progress_text))
         else:
             seconds = time.monotonic() - started
             structure["warnings"] += indexing.update(
-                _CALL_S - seconds, partial(_report_progress, started)
+                _CALL_TIMEOUT_S - seconds, partial(_report_progress, started)
             )
         return structure
 
@@ -240,7 +240,7 @@ def _sync_query(
     key, term, overlap_days, full = call
     sync = partial(library.corpus.sync, key, term, overlap_days=overlap_days, full=full)
     try:
-        synced = sync(wait_s=_SYNC_S, progress=report, waiting=wait)
+        synced = sync(wait_s=_SYNC_TIMEOUT_S, progress=report, waiting=wait)
         return synced, progress.get(call, "")
     finally:
         progress.pop(call, None)
@@ -251,12 +251,12 @@ def _report_progress(started: float, message: str) -> None:
     send_progress(time.monotonic() - started, MAX_ANSWER_S, message)
 
 
-def _warn_of_unfinished_sync(so_far: str) -> str:
-    told = f" ({so_far})" if so_far else ""
+def _warn_of_unfinished_sync(progress: str) -> str:
+    told = f" ({progress})" if progress else ""
     return f"Not finished{told}: call again with the same arguments to go on."
 
 
-def _build_search_tool(library: Library, waiting: LongCallRunner) -> Tool:
+def _build_search_tool(library: Library, runner: LongCallRunner) -> Tool:
     def rag_search(
         query: Annotated[Key, Field(description="A question, or words.")],
         top_k: Annotated[int, Field(ge=1, le=100, description="Most passages returned.")] = 20,
@@ -267,7 +267,7 @@ def _build_search_tool(library: Library, waiting: LongCallRunner) -> Tool:
         source: Source = "corpus",
     ) -> Passages:
         """Find passages of the corpus by words and meaning, each with its place, to quote."""
-        found = waiting.call_shared(
+        found = runner.call_shared(
             library.passages_of(source).find,
             query,
             top_k=top_k,
@@ -347,14 +347,14 @@ def _build_checkpoint_tools(library: Library) -> list[Tool]:
     def corpus_checkpoint_set(
         query_key: QueryKey,
         last_edat: Annotated[str, Field(description="ISO 8601 date, UTC.")],
-    ) -> Moved:
+    ) -> WatermarkChange:
         """Move the watermark of a query_key, also back, so that a sync asks again; audited."""
         library.corpus.set_checkpoint(query_key, last_edat, by=_get_audit_name())
         return {"ok": True}
 
     return [
         make_tool(corpus_checkpoint_get, READS_SHELF, untrusted=False),
-        make_tool(corpus_checkpoint_set, _MOVES_BACK, untrusted=False),
+        make_tool(corpus_checkpoint_set, _WATERMARK_HINTS, untrusted=False),
     ]
 
 
@@ -366,15 +366,15 @@ def _get_audit_name() -> str:
     return f"MCP, token {token.client_id} {token.subject}" if token else "MCP"
 
 
-def _build_quote_tool(library: Library, waiting: LongCallRunner) -> Tool:
+def _build_quote_tool(library: Library, runner: LongCallRunner) -> Tool:
     def verify_quote(
         text: Annotated[Key, Field(description="The words as quoted.")], source: Source = "corpus"
-    ) -> Quoted:
+    ) -> QuotePlace:
         """Check where a quotation stands word for word."""
-        found = waiting.call_shared(library.passages_of(source).verify_quote, text)
+        found = runner.call_shared(library.passages_of(source).verify_quote, text)
         links = build_shelf_links(library, [found.paper] if found.file else [])
         row = pick_members(
-            Quoted,
+            QuotePlace,
             found,
             differences=describe_differences(found),
             likeness=_round_score(found.likeness),

@@ -21,7 +21,7 @@ from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
 from ..errors import PaperError
 from ..library import Library
 from ..system.process import get_version
-from .answers import UNTRUSTED, fence_untrusted, limit_rows
+from .answers import UNTRUSTED_NOTICE, fence_untrusted, limit_rows
 from .tool import run_in_thread
 
 if TYPE_CHECKING:
@@ -31,14 +31,23 @@ if TYPE_CHECKING:
     from .rag import Document
 
 P = ParamSpec("P")
-_JSON = "application/json"
+_JSON_TYPE = "application/json"
 _FOR_MODELS = Annotations(audience=["assistant"], priority=0.5)
-_LISTED = 200
-_STRETCH, _STRETCHES = 50_000, 2
-_COMPLETED_FROM = 5_000
-_UTILITIES = ["ESearch", "EFetch", "ESummary", "ELink", "EInfo", "EPost", "ESpell", "ECitMatch"]
-_POLICY = "https://www.ncbi.nlm.nih.gov/books/NBK25497/"
-_DISCLAIMER = "https://www.ncbi.nlm.nih.gov/About/disclaimer.html"
+_MAX_LISTED_PAPERS = 200
+_READ_MAX_CHARS, _MAX_READS = 50_000, 2
+_MAX_SEARCHED_PAPERS = 5_000
+_EUTILITY_NAMES = [
+    "ESearch",
+    "EFetch",
+    "ESummary",
+    "ELink",
+    "EInfo",
+    "EPost",
+    "ESpell",
+    "ECitMatch",
+]
+_NCBI_POLICY_URL = "https://www.ncbi.nlm.nih.gov/books/NBK25497/"
+_NCBI_DISCLAIMER_URL = "https://www.ncbi.nlm.nih.gov/About/disclaimer.html"
 
 
 def build_resources(library: Library) -> list[FunctionResource]:
@@ -56,7 +65,9 @@ def build_resources(library: Library) -> list[FunctionResource]:
         """The newest papers on the shelf, each with its address."""
         return _to_json_text(_describe_shelf(library))
 
-    at = functools.partial(FunctionResource.from_function, mime_type=_JSON, annotations=_FOR_MODELS)
+    at = functools.partial(
+        FunctionResource.from_function, mime_type=_JSON_TYPE, annotations=_FOR_MODELS
+    )
     return [
         at(run_in_worker(info), "pubmed-connect://info", title="About this server"),
         at(run_in_worker(stats), "pubmed-connect://stats/pubmed", title="PubMed in numbers"),
@@ -70,7 +81,7 @@ def build_templates(library: Library) -> list[ResourceTemplate]:
     def record(pmid: str) -> ResourceResult:
         """A PubMed record as rag_get has it: abstract, quality scores, version."""
         return mark_untrusted(
-            _to_json_text({"untrusted": UNTRUSTED, **_get_record(library, pmid)}), _JSON
+            _to_json_text({"untrusted": UNTRUSTED_NOTICE, **_get_record(library, pmid)}), _JSON_TYPE
         )
 
     def text(key: str) -> ResourceResult:
@@ -83,7 +94,7 @@ def build_templates(library: Library) -> list[ResourceTemplate]:
             run_in_worker(record),
             "resource://pubmed/paper/{pmid}",
             title="PubMed record",
-            mime_type=_JSON,
+            mime_type=_JSON_TYPE,
         ),
         at(
             run_in_worker(text),
@@ -114,7 +125,7 @@ def _list_completions(library: Library, name: str, beginning: str) -> list[str]:
         if name == "job_id":
             values = [job.job_id for job in library.harvests.all()]
         elif name in ("pmid", "key"):
-            _, stored = library.list_papers(max_results=_COMPLETED_FROM)
+            _, stored = library.list_papers(max_results=_MAX_SEARCHED_PAPERS)
             values = [value for one in stored for value in _list_names(one, name)]
         else:
             return []
@@ -135,7 +146,7 @@ def _list_names(stored: Any, name: str) -> Iterator[str]:
 
 
 def run_in_worker(function: Callable[P, Any]) -> Callable[P, Awaitable[Any]]:
-    """Run a reading in a thread; expected errors reach `.calls.Calls`, others are masked."""
+    """Run a reading in a thread; expected errors reach the middleware, others are masked."""
 
     def read(*args: P.args, **options: P.kwargs) -> Any:
         """Call the function; turn an expected error into a resource error."""
@@ -172,13 +183,13 @@ def _describe_server(library: Library) -> dict[str, Any]:
         "ncbi_compliance": {
             "api_usage_status": "NCBI API key in use" if key else "no NCBI API key",
             "tool_identifier": settings.ncbi_tool_identifier,
-            "ncbi_usage_policy_url": _POLICY,
-            "ncbi_disclaimer_url": _DISCLAIMER,
+            "ncbi_usage_policy_url": _NCBI_POLICY_URL,
+            "ncbi_disclaimer_url": _NCBI_DISCLAIMER_URL,
             "current_rate_limit_adherence": (
                 f"below {10 if key else 3} requests a second, shared by all processes of this user"
             ),
         },
-        "supported_eutilities": _UTILITIES,
+        "supported_eutilities": _EUTILITY_NAMES,
         "operational_status": {
             "last_ncbi_connectivity_check": max(contact.answered, contact.failed) or None,
             "last_ncbi_answer": contact.answered or None,
@@ -222,9 +233,9 @@ def _describe_pubmed(library: Library) -> dict[str, Any]:
 
 
 def _describe_shelf(library: Library) -> dict[str, Any]:
-    total, page = library.list_papers(max_results=_LISTED)
+    total, page = library.list_papers(max_results=_MAX_LISTED_PAPERS)
     row: dict[str, Any] = {
-        "untrusted": UNTRUSTED,
+        "untrusted": UNTRUSTED_NOTICE,
         "total": total,
         "papers": [
             {
@@ -258,8 +269,8 @@ def _read_markdown(library: Library, key: str) -> str:
     """Return a whole paper, or its first 100,000 characters and where to continue."""
     parts: list[str] = []
     start: int | None = 0
-    while start is not None and len(parts) < _STRETCHES:
-        reading = library.read(key, start=start, max_chars=_STRETCH)
+    while start is not None and len(parts) < _MAX_READS:
+        reading = library.read(key, start=start, max_chars=_READ_MAX_CHARS)
         parts.append(reading.text)
         start = reading.next_start
     if start is not None:

@@ -25,16 +25,16 @@ from typing_extensions import TypedDict
 
 from ..errors import NotFound
 from ..library import Library
-from .answers import UNTRUSTED, limit_rows
+from .answers import UNTRUSTED_NOTICE, limit_rows
 from .resources import mark_untrusted, run_in_worker
 from .tool import ADDS_FILES, READS_SHELF, READS_WEB, LongCallRunner, Start, Tool, make_tool
 
 if TYPE_CHECKING:
     pass
 
-PAGE = "ui://papershelf/board.html"
-_MEDIA = "text/html;profile=mcp-app"
-_MOST = 300_000  # characters of a manuscript, and of its list
+BOARD_PAGE_URI = "ui://papershelf/board.html"
+_BOARD_PAGE_TYPE = "text/html;profile=mcp-app"
+_MANUSCRIPT_MAX_CHARS = 300_000  # characters of a manuscript, and of its list
 
 
 @with_config(extra="allow")
@@ -46,7 +46,7 @@ class Board(TypedDict):
 
 
 @with_config(extra="allow")
-class Checked(TypedDict):
+class ManuscriptCheck(TypedDict):
     """Result of checking a manuscript."""
 
     status: int
@@ -61,7 +61,7 @@ class Checked(TypedDict):
 
 def tools(library: Library) -> list[Tool]:
     """Return the tools, bound to *library*."""
-    waiting = LongCallRunner("the databases of the protocol")
+    runner = LongCallRunner("the databases of the protocol")
     checking = LongCallRunner("the papers' databases")
 
     def review_board(
@@ -78,20 +78,28 @@ def tools(library: Library) -> list[Tool]:
         review: Annotated[str, Field(description="The review's name.")],
     ) -> Board:
         """Repeat a review's searches: new hits, retractions, citing papers; decisions are kept."""
-        waiting.call_shared(_update_review, library, review)
+        runner.call_shared(_update_review, library, review)
         return _build_review_board(library, review, 0)
 
     def check_manuscript(
-        text: Annotated[str, Field(max_length=_MOST, description="The manuscript.")],
+        text: Annotated[
+            str, Field(max_length=_MANUSCRIPT_MAX_CHARS, description="The manuscript.")
+        ],
         references: Annotated[
-            str, Field(max_length=_MOST, description="Its reference list, if in a separate file.")
+            str,
+            Field(
+                max_length=_MANUSCRIPT_MAX_CHARS,
+                description="Its reference list, if in a separate file.",
+            ),
         ] = "",
-    ) -> Checked:
+    ) -> ManuscriptCheck:
         """Check a manuscript (Markdown, LaTeX; list: BibTeX, CSL-JSON) against what it cites."""
         found = checking.call_shared(_to_check_answer, library, text, references)
         return limit_rows(limit_rows(found, "statements"), "references")
 
-    meta = {"ui": AppConfig(resource_uri=PAGE).model_dump(by_alias=True, exclude_none=True)}
+    meta = {
+        "ui": AppConfig(resource_uri=BOARD_PAGE_URI).model_dump(by_alias=True, exclude_none=True)
+    }
     board = make_tool(review_board, READS_SHELF).model_copy(update={"meta": meta})
     return [board, make_tool(update_review, ADDS_FILES), make_tool(check_manuscript, READS_WEB)]
 
@@ -106,10 +114,12 @@ def build_app_page() -> FunctionResource:
         policy = ResourceCSP(connect_domains=[], resource_domains=[])
         looks = AppConfig(csp=policy, prefers_border=True)
         meta = {"ui": looks.model_dump(by_alias=True, exclude_none=True)}
-        return ResourceResult([ResourceContent(render_board_view(), mime_type=_MEDIA, meta=meta)])
+        return ResourceResult(
+            [ResourceContent(render_board_view(), mime_type=_BOARD_PAGE_TYPE, meta=meta)]
+        )
 
     return FunctionResource.from_function(
-        run_in_worker(board), PAGE, title="Review board", mime_type=_MEDIA
+        run_in_worker(board), BOARD_PAGE_URI, title="Review board", mime_type=_BOARD_PAGE_TYPE
     )
 
 
@@ -118,7 +128,7 @@ def build_board_resource(library: Library) -> ResourceTemplate:
 
     def board(job_id: str) -> ResourceResult:
         """The figures of a harvest: coverage, PRISMA numbers, what is missing and why."""
-        made = {"untrusted": UNTRUSTED, **_build_harvest_board(library, job_id, 0)}
+        made = {"untrusted": UNTRUSTED_NOTICE, **_build_harvest_board(library, job_id, 0)}
         return mark_untrusted(json.dumps(made, ensure_ascii=False, indent=1), "application/json")
 
     return ResourceTemplate.from_function(
@@ -175,7 +185,7 @@ def _build_harvest_board(library: Library, job_id: str, start: int) -> Board:
     return cast("Board", row)
 
 
-def _to_check_answer(library: Library, text: str, references: str) -> Checked:
+def _to_check_answer(library: Library, text: str, references: str) -> ManuscriptCheck:
     """Return all findings of a check; correct references and statements are only counted."""
     from ..manuscript.reading import read_manuscript_text
 
@@ -188,4 +198,4 @@ def _to_check_answer(library: Library, text: str, references: str) -> Checked:
     row["references"] = [
         one for one in row["references"] if one["status"] != "verified" or one["warnings"]
     ]
-    return cast("Checked", row)
+    return cast("ManuscriptCheck", row)

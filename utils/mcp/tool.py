@@ -40,11 +40,11 @@ from ..settings import TOOLSETS
 from .answers import build_result
 from .arguments import normalize_arguments, to_bad_request
 
-LONGEST_WAIT_S = 50.0
+MAX_WAIT_S = 50.0
 """Of a call that asks to wait: hosts give a call up after a minute (TypeScript SDK's default)."""
-_STEP_S = 1.0
+_PROGRESS_INTERVAL_S = 1.0
 Result = TypeVar("Result")
-LAST = 1_000_000_000  # no list is that long
+MAX_START = 1_000_000_000  # no list is that long
 
 
 def _to_text(value: object) -> object:
@@ -56,10 +56,10 @@ def _to_text(value: object) -> object:
 
 
 # Models send identifiers and years as numbers, and null for what they leave out.
-Word = Annotated[str, BeforeValidator(_to_text)]
-AnyPaper = Annotated[Word, Field(description="Identifier of any kind.")]
-MinDate = Annotated[Word, Field(description="Earliest date: 2020 or 2020-01-31.")]
-MaxDate = Annotated[Word, Field(description="Latest date, included.")]
+TextOrNumber = Annotated[str, BeforeValidator(_to_text)]
+AnyPaper = Annotated[TextOrNumber, Field(description="Identifier of any kind.")]
+MinDate = Annotated[TextOrNumber, Field(description="Earliest date: 2020 or 2020-01-31.")]
+MaxDate = Annotated[TextOrNumber, Field(description="Latest date, included.")]
 Sort = Annotated[
     Literal["pub_date", "relevance", "author", "journal"], Field(description="Sort order.")
 ]
@@ -71,8 +71,8 @@ Source = Annotated[
     Literal["corpus", "mirror"], Field(description="Where to search; mirror is all of PubMed.")
 ]
 Count = Annotated[int, Field(ge=1, le=1000, description="Maximum number of papers.")]
-Hundred = Annotated[int, Field(ge=1, le=100, description="Maximum number of papers.")]
-Start = Annotated[int, Field(ge=0, le=LAST, description="next_start of the last answer.")]
+CountTo100 = Annotated[int, Field(ge=1, le=100, description="Maximum number of papers.")]
+Start = Annotated[int, Field(ge=0, le=MAX_START, description="next_start of the last answer.")]
 
 READS_WEB = ToolAnnotations(
     read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=True
@@ -82,7 +82,7 @@ READS_SHELF = ToolAnnotations(read_only_hint=True, destructive_hint=False, open_
 ADDS_FILES = ToolAnnotations(
     read_only_hint=False, idempotent_hint=True, destructive_hint=False, open_world_hint=True
 )
-_SPELLED = {
+_TITLE_WORDS = {
     "arxiv": "arXiv", "rag": "RAG", "pubmed": "PubMed", "bibtex": "BibTeX", "mesh": "MeSH",
     "ids": "IDs", "lr": "ligand–receptor", "semantic": "Semantic", "scholar": "Scholar",
     "api": "API",
@@ -170,7 +170,7 @@ def make_tool(
         Whether words in the answer come from the web.
     """
     name = name or function.__name__
-    title = " ".join(_SPELLED.get(word, word) for word in name.split("_"))
+    title = " ".join(_TITLE_WORDS.get(word, word) for word in name.split("_"))
     made = Tool.from_function(
         function,
         name=name,
@@ -200,7 +200,7 @@ def _shorten_input_schema(schema: Any) -> Any:
         name: _shorten_input_schema(value)
         for name, value in schema.items()
         if not (name == "default" and value is None)
-        and not (name in ("minimum", "maximum") and schema.get("maximum") == LAST)
+        and not (name in ("minimum", "maximum") and schema.get("maximum") == MAX_START)
     }
 
 
@@ -252,9 +252,9 @@ class LongCallRunner:
 
     def __init__(self, site: str = "NCBI") -> None:
         self._site = site
-        self._patience: SharedWork[Any] = SharedWork(_STEP_S)
+        self._shared_work: SharedWork[Any] = SharedWork(_PROGRESS_INTERVAL_S)
         # Each is kept by the work it is about, for as long as that is under way.
-        self._holds: WeakValueDictionary[Hashable, Cooldown] = WeakValueDictionary()
+        self._cooldown_by_call: WeakValueDictionary[Hashable, Cooldown] = WeakValueDictionary()
 
     def wait(
         self, call: Hashable, work: Callable[[], Result], progress: Callable[[], str] = str
@@ -265,9 +265,9 @@ class LongCallRunner:
         far the work is, in a sentence; where it is silent, the site is blamed.
         """
         work = partial(self._get_cooldown(call).run, work)
-        steps = int(MAX_ANSWER_S / _STEP_S)
+        steps = int(MAX_ANSWER_S / _PROGRESS_INTERVAL_S)
         for step in range(1, steps + 1):
-            result: Result | None = self._patience.wait_for_result(call, work)
+            result: Result | None = self._shared_work.wait_for_result(call, work)
             if result is not None:
                 return result
             send_progress(step, steps, progress() or f"{self._site} keeps us waiting")
@@ -298,7 +298,7 @@ class LongCallRunner:
 
     def _get_cooldown(self, call: Hashable) -> Cooldown:
         """Return the cooldown that is shared by equal calls."""
-        return self._holds.setdefault(call, Cooldown())
+        return self._cooldown_by_call.setdefault(call, Cooldown())
 
     def _build_timeout_error(self, seconds: int, progress: str) -> Unreachable:
         if not seconds:

@@ -11,7 +11,7 @@ from ..library import Library
 from .answers import limit_rows
 from .tool import ADDS_FILES, READS_WEB, LongCallRunner, Start, Tool, make_tool
 
-_PAGE = 100  # papers
+_PAGE_PAPERS = 100  # papers
 
 
 class ZoteroPapers(TypedDict):
@@ -71,7 +71,7 @@ def tools(library: Library) -> list[Tool]:
 def _read_collection_page(library: Library, collection: str, start: int) -> dict[str, Any]:
     """Return a page of the papers in a collection."""
     entries = library.zotero.pull(collection)
-    shown = [one.paper.short_row() for one in entries[start : start + _PAGE] if one.paper]
+    shown = [one.paper.short_row() for one in entries[start : start + _PAGE_PAPERS] if one.paper]
     end = start + len(shown)
     more = end if end < len(entries) else None
     return {"total": len(entries), "papers": shown, "next_start": more}

@@ -6,7 +6,7 @@ import pytest
 
 from tests.mcp.calling import answer, call
 from utils import Library
-from utils.mcp.advice import Advice
+from utils.mcp.hints import HintRewriter
 from utils.system.plain_text import clean_text
 
 pytestmark = pytest.mark.anyio
@@ -35,11 +35,11 @@ MISSING = "Found by words alone: No model is here. Run `uv sync --inexact --extr
     ],
 )  # fmt: skip
 def test_a_command_becomes_the_tool_that_is_loaded(hint, told):
-    assert Advice(TOOLS).rewrite_hints([hint]) == [told]
+    assert HintRewriter(TOOLS).rewrite_hints([hint]) == [told]
 
 
 def test_what_only_a_person_can_do_comes_last():
-    told = Advice(TOOLS).rewrite_hints(
+    told = HintRewriter(TOOLS).rewrite_hints(
         ["Look: uv run server.py setup doctor.", "Try again in a minute."]
     )
     assert told[0] == "Try again in a minute."
