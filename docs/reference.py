@@ -304,7 +304,11 @@ def members() -> str:
     """Return library, namespaces, results and public names, for mkdocstrings to document."""
     import utils
 
-    public = [f"{utils._HOMES[name]}.{name}" for name in utils.__all__ if name in utils._HOMES]
+    public = [
+        f"{utils._MODULE_BY_NAME[name]}.{name}"
+        for name in utils.__all__
+        if name in utils._MODULE_BY_NAME
+    ]
     return "\n\n".join(
         f"## `{place.rpartition('.')[2]}`\n\n::: utils.{place}"
         for place in dict.fromkeys(("library.Library", *_NAMESPACES, *_RESULTS, *public))

@@ -8,7 +8,7 @@ import pytest
 
 from docs.manual import manual_page
 from docs.reference import COMMAND, FILES, MANUAL, PAGE, technical_reference
-from utils.cli.command_list import list_commands, split_name
+from utils.cli.command_list import list_commands, split_command_name
 from utils.cli.commands import parse_command
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -58,7 +58,7 @@ def test_its_commands_are_commands(page):
     for command in commands(page.read_text(encoding="utf-8")):
         words = shlex.split(command)[1:]
         parse_command(words)
-        assert words[0] in split_name(words)[0], f"a former name: {command}"
+        assert words[0] in split_command_name(words)[0], f"a former name: {command}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: "/".join(page.parts[-2:]))

@@ -11,7 +11,7 @@ import pytest
 from utils import Library, errors
 from utils.command_line import PROGRAM, command_line
 from utils.harvest.jobs import Harvest
-from utils.python_calls import CALLS, to_python_calls
+from utils.python_calls import CALL_BY_COMMAND, to_python_calls
 from utils.review import Review
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -114,7 +114,7 @@ def test_every_command_of_a_hint_is_a_call_of_a_method_in_python(place, text, tm
         _check_call(call, Library(papers_dir=tmp_path))
 
 
-@pytest.mark.parametrize("command", CALLS)
+@pytest.mark.parametrize("command", CALL_BY_COMMAND)
 def test_every_call_of_the_table_is_a_method(command, tmp_path):
     [call] = _calls_in(to_python_calls(command_line(command)))
     _check_call(call, Library(papers_dir=tmp_path))

@@ -17,11 +17,11 @@ from tests.processes import Process
 from utils import logs
 from utils.errors import BadRequest
 from utils.logs import (
-    Console,
-    JsonLines,
-    ReadableLines,
-    Redaction,
-    SharedFile,
+    ConsoleHandler,
+    JsonLineFormatter,
+    ReadableFormatter,
+    SecretRedactor,
+    SharedLogFile,
     add_log_fields,
     set_up_logs,
 )
@@ -109,15 +109,15 @@ def spellings():
 
 
 @pytest.mark.parametrize("spelling", list(spellings()))
-@pytest.mark.parametrize("kind", [JsonLines, ReadableLines])
+@pytest.mark.parametrize("kind", [JsonLineFormatter, ReadableFormatter])
 def test_no_spelling_of_a_secret_is_written(kind, spelling):
     record = logging.makeLogRecord({"msg": f"before {spelling} after", "extra_field": [spelling]})
-    line = kind(Redaction([KEY, EMAIL])).format(record)
+    line = kind(SecretRedactor([KEY, EMAIL])).format(record)
     assert "before " in line
     assert logs.REDACTED in line
     for secret in ("pl4nted", "planted.person", "PLANTED"):
         assert secret not in line
-    if kind is JsonLines:
+    if kind is JsonLineFormatter:
         assert json.loads(line)["message"].endswith("after")
 
 
@@ -133,10 +133,10 @@ def test_no_spelling_of_a_secret_is_written(kind, spelling):
     ],
 )
 def test_secrets_that_are_not_ours_are_known_by_their_shape(text, kept, gone):
-    hidden = Redaction()(text)
+    hidden = SecretRedactor()(text)
     assert kept in hidden
     assert gone not in hidden
-    assert Redaction()(hidden) == hidden
+    assert SecretRedactor()(hidden) == hidden
 
 
 @pytest.mark.parametrize(
@@ -148,11 +148,11 @@ def test_secrets_that_are_not_ours_are_known_by_their_shape(text, kept, gone):
     ],
 )
 def test_ordinary_words_stay(text):
-    assert Redaction(["abcdef"])(text) == text
+    assert SecretRedactor(["abcdef"])(text) == text
 
 
 def test_a_secret_of_three_letters_does_not_blank_out_the_language():
-    assert Redaction(["the"])("the paper") == "the paper"
+    assert SecretRedactor(["the"])("the paper") == "the paper"
 
 
 def test_a_traceback_is_written_without_what_it_holds(known):
@@ -193,7 +193,7 @@ def test_files_are_for_their_owner(known):
 
 def test_files_rotate_and_the_oldest_go(tmp_path, monkeypatch):
     monkeypatch.setattr(logs, "MAX_LOG_BYTES", 400)
-    handler = SharedFile(tmp_path / "x.log")
+    handler = SharedLogFile(tmp_path / "x.log")
     for number in range(100):
         handler.emit(logging.makeLogRecord({"msg": f"line {number:03d} {'-' * 40}"}))
     handler.close()
@@ -212,7 +212,7 @@ def test_processes_that_share_a_file_lose_no_line(tmp_path):
         "from pathlib import Path\n"
         "from utils import logs\n"
         "logs.FILE_BYTES, logs.OLDER_FILES = 2000, 500\n"
-        "handler = logs.SharedFile(Path(sys.argv[1]))\n"
+        "handler = logs.SharedLogFile(Path(sys.argv[1]))\n"
         "for n in range(300):\n"
         "    handler.emit(logging.makeLogRecord({'msg': f'{sys.argv[2]} {n}'}))\n"
     )
@@ -231,7 +231,7 @@ def test_processes_that_share_a_file_lose_no_line(tmp_path):
 
 
 def test_standard_output_stays_clean_and_a_terminal_gets_words(known, capsys):
-    set_up_logs(known, in_words=True)
+    set_up_logs(known, readable=True)
     log = logging.getLogger("utils")
     log.info("an aside")
     log.warning("careful\x1b[2J")
@@ -260,8 +260,8 @@ def test_a_host_that_never_reads_standard_error_does_not_stop_us():
         os.fdopen(writing, "w", encoding="utf-8") as unread,
         os.fdopen(reading, encoding="utf-8") as rest,
     ):
-        handler = Console(unread)
-        handler.setFormatter(JsonLines(Redaction()))
+        handler = ConsoleHandler(unread)
+        handler.setFormatter(JsonLineFormatter(SecretRedactor()))
 
         def write():
             for number in range(3000):
@@ -284,7 +284,7 @@ def test_a_line_that_cannot_be_written_is_not_shown_instead(known, capsys, monke
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(SharedFile, "_open", full)
+    monkeypatch.setattr(SharedLogFile, "_open", full)
     logging.getLogger("utils").info("with %s", KEY)
     shown = capsys.readouterr()
     assert "pl4nted" not in shown.out + shown.err

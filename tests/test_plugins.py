@@ -173,12 +173,12 @@ def test_its_command_is_listed_and_runs(installed):
 
 def test_a_part_that_cannot_be_imported_is_named():
     with pytest.raises(NotConfigured, match="no_such_package"):
-        plugins.import_part("no_such_package.tools")
+        plugins.import_by_name("no_such_package.tools")
 
 
 @pytest.mark.parametrize("plugin", plugins.OWN_PLUGINS, ids=lambda one: one.name)
 def test_every_part_of_our_own_plugins_exists(plugin):
     for one in plugin.commands.values():
-        assert callable(plugins.import_part(f"{one.module}:add"))
+        assert callable(plugins.import_by_name(f"{one.module}:add"))
     for modules in plugin.toolsets.values():
-        assert all(callable(plugins.import_part(f"{one}:tools")) for one in modules)
+        assert all(callable(plugins.import_by_name(f"{one}:tools")) for one in modules)

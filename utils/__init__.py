@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = ["Ids", "Library", "Paper", "PaperError", "Settings", "StoredPaper", "__version__"]
-_HOMES = {
+_MODULE_BY_NAME = {
     "Ids": "model.identifiers",
     "Library": "library",
     "Paper": "model.paper",
@@ -42,7 +42,7 @@ if not TYPE_CHECKING:  # a checker that saw it would believe that every name is 
             from .system.process import get_version
 
             return get_version()
-        if name not in _HOMES:
+        if name not in _MODULE_BY_NAME:
             msg = f"module {__name__!r} has no attribute {name!r}"
             raise AttributeError(msg)
-        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+        return getattr(import_module(f".{_MODULE_BY_NAME[name]}", __name__), name)

@@ -38,7 +38,7 @@ def main() -> int:
         arguments = ["setup", "serve", *arguments]
     from .cli import main as shell
 
-    return shell(arguments, begin_logs=_begin_logs)
+    return shell(arguments, set_up_logs=_set_up_shell_logs)
 
 
 def _uses_stdio() -> bool:
@@ -52,13 +52,13 @@ def _uses_stdio() -> bool:
         return False
 
 
-def _begin_logs(settings: Settings) -> None:
+def _set_up_shell_logs(settings: Settings) -> None:
     """Set up the shell's logs: warnings in words, and files where the settings say so."""
     from .errors import PaperError
     from .logs import set_up_logs
 
     try:
-        set_up_logs(settings, in_words=True)
+        set_up_logs(settings, readable=True)
     except PaperError as error:
         sys.stderr.write(f"{error.text}\n")
 

@@ -55,8 +55,8 @@ class PaperError(Exception):
     code = "UNKNOWN"
     exit_code = 1
     outcome = "failed"
-    quotes = False  # whether a site's own words may stand in the message
-    usual_hint = "See the log of the server, and report it if it happens again."
+    quotes_site = False  # whether a site's own words may stand in the message
+    default_hint = "See the log of the server, and report it if it happens again."
 
     def __init__(self, message: str, *hints: str, **details: Any) -> None:
         super().__init__(message)
@@ -89,7 +89,7 @@ class PaperError(Exception):
                 "code": self.code,
                 "message": self.message,
                 "details": self.details,
-                "suggestions": list(self.hints) or [self.usual_hint],
+                "suggestions": list(self.hints) or [self.default_hint],
             }
         }
 
@@ -107,13 +107,13 @@ class BadRequest(PaperError):
 
     code = "VALIDATION"
     exit_code = 2
-    usual_hint = "Correct it and call again."
+    default_hint = "Correct it and call again."
 
 
 class RefusedRequest(BadRequest):
     """A site finds the request wrong, and says so in its own words."""
 
-    quotes = True
+    quotes_site = True
 
 
 class UnknownOption(BadRequest, TypeError):
@@ -129,21 +129,21 @@ class NotConfigured(PaperError):
 
     code = "VALIDATION"
     exit_code = 2
-    usual_hint = "Set it in the environment or .env."
+    default_hint = "Set it in the environment or .env."
 
 
 class NotFound(PaperError):
     """Every source that could have the paper answered, and none has it."""
 
     code = "NOT_FOUND"
-    usual_hint = "Check the identifier."
+    default_hint = "Check the identifier."
 
 
 class UnknownName(NotFound):
     """A name of a harvest, review or generation is unknown on this shelf."""
 
     exit_code = 2
-    usual_hint = "Check the name."
+    default_hint = "Check the name."
 
 
 class NothingFound(NotFound):
@@ -154,11 +154,11 @@ class NothingFound(NotFound):
     """
 
     exit_code = 0
-    usual_hint = "Ask with fewer or other words."
+    default_hint = "Ask with fewer or other words."
 
     def row(self) -> dict[str, Any]:
         """Return the answer of a search without hits."""
-        return {"total": 0, "warnings": [self.message, *(self.hints or [self.usual_hint])]}
+        return {"total": 0, "warnings": [self.message, *(self.hints or [self.default_hint])]}
 
 
 class StoreFailed(PaperError):
@@ -166,7 +166,7 @@ class StoreFailed(PaperError):
 
     code = "STORE"
     exit_code = 4
-    usual_hint = f"Check the folder and the disk: {command_line('setup doctor')}."
+    default_hint = f"Check the folder and the disk: {command_line('setup doctor')}."
 
 
 class InUse(StoreFailed):
@@ -186,15 +186,15 @@ class EmptyStore(StoreFailed):
 class StoreBusy(StoreFailed):
     """Another process holds the lock named in ``details``; calling again may succeed."""
 
-    usual_hint = "Wait until it has finished, and call again."
+    default_hint = "Wait until it has finished, and call again."
 
 
 class EmbeddingsFailed(PaperError):
     """No vectors could be made: the model is missing, or its service did not answer."""
 
     code = "EMBEDDINGS"
-    quotes = True
-    usual_hint = "Search by words alone: EMBEDDINGS_PROVIDER=none."
+    quotes_site = True
+    default_hint = "Search by words alone: EMBEDDINGS_PROVIDER=none."
 
 
 class WeaviateFailed(PaperError):
@@ -202,8 +202,8 @@ class WeaviateFailed(PaperError):
 
     code = "WEAVIATE"
     exit_code = 3
-    quotes = True
-    usual_hint = "Check WEAVIATE_URL, or leave out VECTOR_STORE."
+    quotes_site = True
+    default_hint = "Check WEAVIATE_URL, or leave out VECTOR_STORE."
 
 
 class EntrezFailed(PaperError):
@@ -211,8 +211,8 @@ class EntrezFailed(PaperError):
 
     code = "ENTREZ"
     exit_code = 3
-    quotes = True
-    usual_hint = "Check the database's name and what it can be asked: entrez_capabilities."
+    quotes_site = True
+    default_hint = "Check the database's name and what it can be asked: entrez_capabilities."
 
 
 class InvariantFailed(PaperError):
@@ -225,10 +225,10 @@ class SourceMiss(PaperError):
     """One source could not give the text; the next one may."""
 
     code = "UPSTREAM"
-    quotes = True
+    quotes_site = True
     exit_code = 3
     outcome = "miss"
-    usual_hint = "Try again later, or look for the paper elsewhere."
+    default_hint = "Try again later, or look for the paper elsewhere."
 
 
 class NotAvailable(SourceMiss):
@@ -258,7 +258,7 @@ class Unreachable(SourceMiss):
     outcome = "unreachable"
 
     @property
-    def usual_hint(self) -> str:  # type: ignore[override]  # depends on what the site said
+    def default_hint(self) -> str:  # type: ignore[override]  # depends on what the site said
         """The hint for an error without hints of its own."""
         if self.details.get("lasting"):
             return f"Waiting will not help; what is in the way: {command_line('setup doctor')}"
@@ -266,7 +266,7 @@ class Unreachable(SourceMiss):
         return f"Try again in {wait}; what is on the shelf can be read meanwhile."
 
     @property
-    def quotes(self) -> bool:  # type: ignore[override]  # that we shall wait, we say ourselves
+    def quotes_site(self) -> bool:  # type: ignore[override]  # that we shall wait, we say ourselves
         """True unless the site only required a wait, which is reported in our own words."""
         return self.code != "RATE_LIMIT"
 

@@ -86,7 +86,7 @@ def list_secrets(settings: Settings) -> tuple[str, ...]:
     return tuple(secret for secret in (*keys, settings.pubmed_email) if secret)
 
 
-class Redaction:
+class SecretRedactor:
     """Removes secrets from text.
 
     Parameters
@@ -102,9 +102,9 @@ class Redaction:
     """
 
     def __init__(self, secrets: tuple[str, ...] | list[str] = ()) -> None:
-        spellings = {word for secret in secrets for word in _list_spellings(secret)}
+        encoded_forms = {word for secret in secrets for word in _iterate_encoded_forms(secret)}
         # The longest first: one secret may be the beginning of another's spelling.
-        words = sorted((re.escape(word) for word in spellings), key=len, reverse=True)
+        words = sorted((re.escape(word) for word in encoded_forms), key=len, reverse=True)
         self._ours = re.compile("|".join(words), re.I) if words else None
 
     def __call__(self, text: str) -> str:
@@ -114,7 +114,7 @@ class Redaction:
         return _SECRET_SHAPES.sub(_hide_value, text)
 
 
-def _list_spellings(secret: str) -> Iterator[str]:
+def _iterate_encoded_forms(secret: str) -> Iterator[str]:
     """Yield a secret as it may be spelled in URLs, JSON, ``repr`` and base64."""
     if len(secret) < _MIN_SECRET_CHARS:
         return
@@ -128,16 +128,16 @@ def _list_spellings(secret: str) -> Iterator[str]:
     yield base64.b64encode(secret.encode()).decode()
 
 
-def _hide_value(found: re.Match[str]) -> str:
+def _hide_value(match: re.Match[str]) -> str:
     """Return a matched secret with its value hidden."""
-    kept = found["named"] or found["bearer"] or found["user"] or ""
-    return f"{kept}{REDACTED}{'@' if found['user'] else ''}"
+    kept = match["named"] or match["bearer"] or match["user"] or ""
+    return f"{kept}{REDACTED}{'@' if match['user'] else ''}"
 
 
-class JsonLines(logging.Formatter):
+class JsonLineFormatter(logging.Formatter):
     """Formats each event as one JSON object on one line."""
 
-    def __init__(self, hide: Redaction) -> None:
+    def __init__(self, hide: SecretRedactor) -> None:
         super().__init__()
         self._hide = hide
 
@@ -167,10 +167,10 @@ class JsonLines(logging.Formatter):
         return self._hide(str(value))
 
 
-class ReadableLines(logging.Formatter):
+class ReadableFormatter(logging.Formatter):
     """Formats each event for a person; a traceback follows its line."""
 
-    def __init__(self, hide: Redaction) -> None:
+    def __init__(self, hide: SecretRedactor) -> None:
         super().__init__()
         self._hide = hide
 
@@ -205,7 +205,7 @@ def _format_traceback(formatter: logging.Formatter, record: logging.LogRecord) -
     return record.exc_text or ""
 
 
-class Console(logging.StreamHandler[Any]):
+class ConsoleHandler(logging.StreamHandler[Any]):
     """Standard error, until its reader closes it.
 
     A host may leave our standard error unread. The pipe would then fill up, and the next line would
@@ -228,7 +228,7 @@ class Console(logging.StreamHandler[Any]):
             super().emit(record)
 
 
-class SharedFile(RotatingFileHandler):
+class SharedLogFile(RotatingFileHandler):
     """A log file that several processes write and may rotate."""
 
     def __init__(self, path: Path) -> None:
@@ -265,14 +265,14 @@ class SharedFile(RotatingFileHandler):
         return (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino)
 
 
-def set_up_logs(settings: Settings, *, in_words: bool = False) -> Redaction:
+def set_up_logs(settings: Settings, *, readable: bool = False) -> SecretRedactor:
     """Send the lines of all libraries to standard error, and to files if *settings* name a folder.
 
     Parameters
     ----------
     settings
         Level, folder, and the secrets to hide.
-    in_words : bool, optional
+    readable : bool, optional
         For a person: only warnings, in words. Files get everything.
 
     Raises
@@ -280,16 +280,16 @@ def set_up_logs(settings: Settings, *, in_words: bool = False) -> Redaction:
     BadRequest
         The folder cannot be written.
     """
-    hide = Redaction(list_secrets(settings))
-    people = in_words or sys.stderr.isatty()
-    console = Console(sys.stderr)
-    console.setFormatter(ReadableLines(hide) if people else JsonLines(hide))
-    if in_words:
+    hide = SecretRedactor(list_secrets(settings))
+    people = readable or sys.stderr.isatty()
+    console = ConsoleHandler(sys.stderr)
+    console.setFormatter(ReadableFormatter(hide) if people else JsonLineFormatter(hide))
+    if readable:
         console.setLevel(logging.WARNING)
     handlers: list[logging.Handler] = [console]
     if settings.logs_dir:
-        file = SharedFile(_create_log_folder(settings.logs_dir) / LOG_FILE)
-        file.setFormatter(JsonLines(hide))
+        file = SharedLogFile(_create_log_folder(settings.logs_dir) / LOG_FILE)
+        file.setFormatter(JsonLineFormatter(hide))
         handlers.append(file)
     # Of other libraries only warnings.
     logging.basicConfig(handlers=handlers, level=logging.WARNING, force=True)
@@ -297,7 +297,7 @@ def set_up_logs(settings: Settings, *, in_words: bool = False) -> Redaction:
     logging.captureWarnings(capture=True)
     # A full disk only loses lines: otherwise Python would print each lost line with its secrets.
     logging.raiseExceptions = False
-    _log_crashes()
+    _install_crash_logging()
     return hide
 
 
@@ -327,7 +327,7 @@ def _create_log_folder(folder: Path) -> Path:
     return folder
 
 
-def _log_crashes() -> None:
+def _install_crash_logging() -> None:
     """Log uncaught exceptions, because Python's own traceback would show secrets."""
     log = logging.getLogger(__name__)
 

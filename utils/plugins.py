@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .model.site import Site
 
 ENTRY_POINT_GROUP = "papershelf.plugins"
-_EMPTY: Mapping[str, Any] = MappingProxyType({})
+_EMPTY_MAPPING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Command(NamedTuple):
@@ -88,13 +88,13 @@ class Plugin(NamedTuple):
     """
 
     name: str
-    commands: Mapping[str, Command] = _EMPTY
-    toolsets: Mapping[str, tuple[str, ...]] = _EMPTY
-    settings: Mapping[str, Setting] = _EMPTY
-    sources: Mapping[str, Site] = _EMPTY
+    commands: Mapping[str, Command] = _EMPTY_MAPPING
+    toolsets: Mapping[str, tuple[str, ...]] = _EMPTY_MAPPING
+    settings: Mapping[str, Setting] = _EMPTY_MAPPING
+    sources: Mapping[str, Site] = _EMPTY_MAPPING
     record_source: str = ""
     routes: str = ""
-    lists: Mapping[str, str] = _EMPTY
+    lists: Mapping[str, str] = _EMPTY_MAPPING
     version: str = ""
 
 
@@ -236,29 +236,29 @@ def list_plugins() -> tuple[Plugin, ...]:
     return (*OWN_PLUGINS, *(one for one in load_installed_plugins() if isinstance(one, Plugin)))
 
 
-def find_list_reader(word: str) -> Callable[[Any], Sequence[Any]] | None:
+def find_list_reader(list_name: str) -> Callable[[Any], Sequence[Any]] | None:
     """Return the reader of a plugin's list, such as ``zotero:COLLECTION``; None for other words.
 
     The reader takes the settings, and returns entries (`.lists.pasted.ListEntry`).
     """
-    prefix, colon, name = word.partition(":")
+    prefix, colon, name = list_name.partition(":")
     for plugin in list_plugins() if colon else ():
-        if prefix in plugin.lists and not os.path.exists(word):  # noqa: PTH110 - a word of any length
-            return lambda settings: import_part(plugin.lists[prefix])(settings, name)
+        if prefix in plugin.lists and not os.path.exists(list_name):  # noqa: PTH110 - a word of any length
+            return lambda settings: import_by_name(plugin.lists[prefix])(settings, name)
     return None
 
 
 @cache
 def load_installed_plugins() -> tuple[Plugin | NotConfigured, ...]:
     """Return the plugins of installed packages, or the error for each that is unusable."""
-    if not _is_any_installed():
+    if not _has_installed_plugins():
         return ()
     from importlib.metadata import entry_points
 
     return tuple(_load_plugin(entry) for entry in entry_points(group=ENTRY_POINT_GROUP))
 
 
-def _is_any_installed() -> bool:
+def _has_installed_plugins() -> bool:
     """Return whether a package has a plugin; importing importlib.metadata takes 50 ms."""
     files = (
         file
@@ -273,13 +273,13 @@ def _load_plugin(entry: EntryPoint) -> Plugin | NotConfigured:
     try:
         plugin = entry.load()
     except Exception as error:  # noqa: BLE001 - code of others, whatever it raises
-        return _build_unusable_error(entry.name, f"{type(error).__name__}: {error}")
+        return _build_unusable_plugin_error(entry.name, f"{type(error).__name__}: {error}")
     if not isinstance(plugin, Plugin):
-        return _build_unusable_error(entry.name, f"{entry.value} is not a Plugin")
+        return _build_unusable_plugin_error(entry.name, f"{entry.value} is not a Plugin")
     return plugin._replace(version=entry.dist.version if entry.dist else "")
 
 
-def import_part(name: str) -> Any:
+def import_by_name(name: str) -> Any:
     """Import ``module`` or ``module:attribute``, as named by a plugin.
 
     Raises
@@ -292,9 +292,9 @@ def import_part(name: str) -> Any:
         found = import_module(module, __package__)
         return getattr(found, attribute) if attribute else found
     except (ImportError, AttributeError) as error:
-        raise _build_unusable_error(module, str(error)) from error
+        raise _build_unusable_plugin_error(module, str(error)) from error
 
 
-def _build_unusable_error(name: str, why: str) -> NotConfigured:
+def _build_unusable_plugin_error(name: str, why: str) -> NotConfigured:
     """Return the error for a plugin that cannot be used."""
     return NotConfigured(f"The plugin {name} cannot be used: {why}.", "Update it, or uninstall it.")

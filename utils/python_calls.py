@@ -13,7 +13,7 @@ import shlex
 
 from .command_line import PROGRAM
 
-CALLS = {
+CALL_BY_COMMAND = {
     "search": "search(query)",
     "download": "download(paper)",
     "read": "read(paper)",
@@ -73,9 +73,9 @@ CALLS = {
     "setup doctor": "doctor()",
 }
 """The call of `Library` that does what a command does, with the arguments of a bare command."""
-_POSITIONAL = frozenset({"as", "because", "for"})
+_POSITIONAL_OPTIONS = frozenset({"as", "because", "for"})
 """Options of a command whose values are positional arguments of its method."""
-_KEYWORDS = {
+_KEYWORD_BY_OPTION = {
     "attach": "attach",
     "database": "database",
     "engine": "engine",
@@ -90,23 +90,27 @@ _KEYWORDS = {
     "source": "sources",
 }
 """The keyword arguments that mean the same as an option."""
-_WITHOUT_VALUE = frozenset({"fix", "force"})
-_TAKE_LISTS = frozenset(
+_FLAG_OPTIONS = frozenset({"fix", "force"})
+_METHODS_TAKING_LISTS = frozenset(
     {"upkeep.audit", "texts.fetch_pdfs", "references.resolve", "cite", "verify"}
 )
-_VALUE = r"(?:'[^'`]*'|[^\s`,;()'-][^\s`,;()']*(?<![.]))"
+_VALUE_PATTERN = r"(?:'[^'`]*'|[^\s`,;()'-][^\s`,;()']*(?<![.]))"
 # An argument that cannot be a word of the sentence: quoted, in capitals, or an identifier.
-_ARGUMENT = r"(?:'[^'`]*'|[A-Z][A-Z_]*\b|[^\s`,;()'-]*[:/\d][^\s`,;()']*(?<![.]))"
-_OPTION = rf"--(?:(?:as|because|for|database|folder|job|papers-dir) {_VALUE}|[a-z-]+)"
-_COMMAND = re.compile(
-    rf"`?{re.escape(PROGRAM)} (?P<words>(?:review (?:export|import|new|report|update) {_VALUE}"
-    rf"|(?:{'|'.join(sorted((c for c in CALLS if '-' not in c), key=len, reverse=True))})\b)"
-    rf"(?: (?:{_OPTION}|{_ARGUMENT}))*)`?"
+_ARGUMENT_PATTERN = r"(?:'[^'`]*'|[A-Z][A-Z_]*\b|[^\s`,;()'-]*[:/\d][^\s`,;()']*(?<![.]))"
+_OPTION_PATTERN = (
+    rf"--(?:(?:as|because|for|database|folder|job|papers-dir) {_VALUE_PATTERN}|[a-z-]+)"
 )
-_PARAMETER = re.compile(r"(?<=[(, =])[a-z_]+(?=[,)])")
-_BARE_OPTION = re.compile(
-    rf"(?<![\w-])`?--(?:(?P<named>attach|engine|retry) (?P<word>{_VALUE})"
-    rf"|(?P<name>{'|'.join(_KEYWORDS)})\b(?: (?P<value>{_ARGUMENT}))?)`?"
+_PLAIN_COMMANDS = [command for command in CALL_BY_COMMAND if "-" not in command]
+_COMMAND_PATTERN = re.compile(
+    rf"`?{re.escape(PROGRAM)} (?P<words>"
+    rf"(?:review (?:export|import|new|report|update) {_VALUE_PATTERN}"
+    rf"|(?:{'|'.join(sorted(_PLAIN_COMMANDS, key=len, reverse=True))})\b)"
+    rf"(?: (?:{_OPTION_PATTERN}|{_ARGUMENT_PATTERN}))*)`?"
+)
+_PARAMETER_PATTERN = re.compile(r"(?<=[(, =])[a-z_]+(?=[,)])")
+_BARE_OPTION_PATTERN = re.compile(
+    rf"(?<![\w-])`?--(?:(?P<named>attach|engine|retry) (?P<word>{_VALUE_PATTERN})"
+    rf"|(?P<name>{'|'.join(_KEYWORD_BY_OPTION)})\b(?: (?P<value>{_ARGUMENT_PATTERN}))?)`?"
 )
 
 
@@ -116,16 +120,16 @@ def to_python_calls(text: str) -> str:
     >>> to_python_calls(f"To list all: {PROGRAM} harvest status. Or use --force.")
     'To list all: library.harvests.all(). Or use force=True.'
     """
-    return _BARE_OPTION.sub(_to_keyword, _COMMAND.sub(_to_call, text))
+    return _BARE_OPTION_PATTERN.sub(_to_keyword, _COMMAND_PATTERN.sub(_to_call, text))
 
 
 def _to_call(command: re.Match[str]) -> str:
     """Return the call that replaces a command; the command where no method has its options."""
     words = shlex.split(command["words"])
-    length = 2 if " ".join(words[:2]) in CALLS else 1
+    length = 2 if " ".join(words[:2]) in CALL_BY_COMMAND else 1
     name, rest = " ".join(words[:length]), words[length:]
     for option in [word for word in rest if word.startswith("--")]:
-        if f"{name} {option}" in CALLS:
+        if f"{name} {option}" in CALL_BY_COMMAND:
             name = f"{name} {option}"
             rest.remove(option)
     given = iter(rest)
@@ -134,22 +138,22 @@ def _to_call(command: re.Match[str]) -> str:
         option = word.removeprefix("--")
         if option == word:
             values.append(_quote(word))
-        elif option in _POSITIONAL:
+        elif option in _POSITIONAL_OPTIONS:
             values.append(_quote(next(given, "")))
-        elif option in _KEYWORDS:
-            value = "True" if option in _WITHOUT_VALUE else _quote(next(given, ""))
-            keywords.append(f"{_KEYWORDS[option]}={value}")
+        elif option in _KEYWORD_BY_OPTION:
+            value = "True" if option in _FLAG_OPTIONS else _quote(next(given, ""))
+            keywords.append(f"{_KEYWORD_BY_OPTION[option]}={value}")
         else:
             return command[0]
-    return f"library.{_fill_arguments(CALLS[name], values, keywords)}"
+    return f"library.{_fill_arguments(CALL_BY_COMMAND[name], values, keywords)}"
 
 
 def _fill_arguments(call: str, values: list[str], keywords: list[str]) -> str:
     """Return a call with values in place of its parameters, and with keyword arguments."""
-    if values and call.partition("(")[0] in _TAKE_LISTS:
+    if values and call.partition("(")[0] in _METHODS_TAKING_LISTS:
         values = [f"[{', '.join(values)}]"]
     unused = iter(values)
-    call = _PARAMETER.sub(lambda name: next(unused, name[0]), call)
+    call = _PARAMETER_PATTERN.sub(lambda name: next(unused, name[0]), call)
     added = ", ".join((*unused, *keywords))
     return f"{call[:-1]}{', ' if added and call[-2] != '(' else ''}{added})" if added else call
 
@@ -158,9 +162,9 @@ def _to_keyword(option: re.Match[str]) -> str:
     """Return the keyword argument that replaces an option; ``name=…`` where no value is given."""
     name = option["named"] or option["name"]
     value = option["word"] or option["value"]
-    if name in _WITHOUT_VALUE:
-        return f"{_KEYWORDS[name]}=True{f' {value}' if value else ''}"
-    return f"{_KEYWORDS[name]}={_quote(value) if value else '…'}"
+    if name in _FLAG_OPTIONS:
+        return f"{_KEYWORD_BY_OPTION[name]}=True{f' {value}' if value else ''}"
+    return f"{_KEYWORD_BY_OPTION[name]}={_quote(value) if value else '…'}"
 
 
 def _quote(value: str) -> str:

@@ -51,13 +51,13 @@ TOOLSETS: dict[str, tuple[str, ...]] = {
 for _plugin in list_plugins():
     for _toolset, _modules in _plugin.toolsets.items():
         TOOLSETS.setdefault(_toolset, _modules)
-_LOWER_CASE = {
+_LOWER_CASE_FIELDS = {
     *("mcp_log_level", "mcp_transport_type", "mcp_tool_names", "mcp_delivery"),
     *("embeddings_provider", "vector_store"),
 }
-_EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)+")
+_EMAIL_PATTERN = re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)+")
 # Unpaywall answers 422 to these addresses, and NCBI could not reach the user.
-_PLACEHOLDER_ADDRESS = re.compile(
+_PLACEHOLDER_EMAIL_PATTERN = re.compile(
     r"(@|\.)example(\.(com|org|net))?$|^(you|your|user|name|email)@", re.I
 )
 
@@ -81,7 +81,7 @@ def _clean_value(name: str, value: object) -> object:
     """Strip a value; blank values and ``${user_config.x}`` become unset."""
     if not isinstance(value, str):
         return value
-    text = value.strip().lower() if name in _LOWER_CASE else value.strip()
+    text = value.strip().lower() if name in _LOWER_CASE_FIELDS else value.strip()
     return _UNSET if not text or re.match(r"\$\{[^{}]*\}", text) else text
 
 
@@ -92,7 +92,7 @@ def _make_url_field(default: str, meaning: str) -> Any:
 
 _UNSET = object()
 Url = Annotated[str, AfterValidator(_check_url)]
-Names = Annotated[tuple[str, ...], BeforeValidator(_split_list)]
+NameList = Annotated[tuple[str, ...], BeforeValidator(_split_list)]
 Secret = str | SecretStr | None
 Folder = str | Path
 
@@ -211,9 +211,9 @@ def _get_default_shelf() -> Path:
         raise NotConfigured(msg, "Set PAPERS_DIR to a folder, or HOME.") from None
 
 
-def _get_default_pace_folder(known: dict[str, Any]) -> Path:
+def _get_default_pace_folder(values: dict[str, Any]) -> Path:
     """Return the default folder of the rate limits."""
-    return find_user_cache() or known["papers_dir"] / ".papershelf" / "pace"
+    return find_user_cache() or values["papers_dir"] / ".papershelf" / "pace"
 
 
 class _BaseSettings(BaseModel):
@@ -262,7 +262,7 @@ class _BaseSettings(BaseModel):
     ncbi_max_retries: int = Field(5, ge=1, le=5, description="tries per request, at most 5")
 
     papers_dir: Path = Field(default_factory=_get_default_shelf, description="the shelf")
-    papers_sources: Names = Field(
+    papers_sources: NameList = Field(
         TEXT_SOURCES, description="order of the ladder; leave one out to switch it off"
     )
     papers_retry_abstract_days: float = Field(
@@ -382,7 +382,7 @@ class _BaseSettings(BaseModel):
         "PubMedChunk", pattern=r"^[A-Z][A-Za-z0-9_]*$", description="its collection"
     )
 
-    mcp_toolsets: Names = Field(
+    mcp_toolsets: NameList = Field(
         ("core",),
         description=f"comma list of {', '.join(f'`{name}`' for name in TOOLSETS)}; or `all`",
     )
@@ -413,7 +413,7 @@ class _BaseSettings(BaseModel):
     mcp_auth_audience: str = Field(
         "", description="`aud` of every token: the public address of the server"
     )
-    mcp_allowed_origins: Names = Field(
+    mcp_allowed_origins: NameList = Field(
         (), description="origins of web pages that may call over HTTP; others get 403"
     )
     mcp_log_level: Literal["debug", "info", "warning", "error"] = Field(
@@ -475,18 +475,18 @@ class _BaseSettings(BaseModel):
             raise ValueError(msg) from None
 
     @property
-    def email_fault(self) -> str:
+    def email_problem(self) -> str:
         """The reason why ``PUBMED_EMAIL`` cannot be used, in words; empty if it can."""
         if not self.pubmed_email:
             return "is not set"
-        if not (_EMAIL.fullmatch(self.pubmed_email) and self.pubmed_email.isascii()):
+        if not (_EMAIL_PATTERN.fullmatch(self.pubmed_email) and self.pubmed_email.isascii()):
             return "is not an e-mail address"
-        return "is a placeholder" if _PLACEHOLDER_ADDRESS.search(self.pubmed_email) else ""
+        return "is a placeholder" if _PLACEHOLDER_EMAIL_PATTERN.search(self.pubmed_email) else ""
 
     @property
     def contact(self) -> str:
         """The user's e-mail address if it is usable, else empty: reading the shelf needs none."""
-        return "" if self.email_fault else self.pubmed_email
+        return "" if self.email_problem else self.pubmed_email
 
     def require_email(self, site: str) -> str:
         """Return the contact address, which *site* requires.
@@ -496,7 +496,7 @@ class _BaseSettings(BaseModel):
         NotConfigured
             ``PUBMED_EMAIL`` is not set, or is not a usable address.
         """
-        if fault := self.email_fault:
+        if fault := self.email_problem:
             msg = f"{site} asks every client for a contact address, and PUBMED_EMAIL {fault}."
             raise NotConfigured(msg, "Set PUBMED_EMAIL to your own e-mail address.")
         return self.pubmed_email
@@ -713,7 +713,7 @@ def find_program_folders(
     }
 
 
-def read_pager() -> list[str] | None:
+def read_pager_command() -> list[str] | None:
     """Return the command in ``PAGER``; None where it is unset, empty where ``NO_PAGER`` is set."""
     import shlex
 

@@ -172,7 +172,9 @@ def _verbs_missing() -> list[str]:
 
     verbs = "search download harvest status read cite related sync find export report settings doctor demo"
     return [
-        verb for verb in verbs.split() if command_list.split_name([verb])[0] not in cli.COMMANDS
+        verb
+        for verb in verbs.split()
+        if command_list.split_command_name([verb])[0] not in cli.COMMANDS
     ]
 
 

@@ -137,7 +137,7 @@ def test_an_error_without_a_hint_of_its_own_says_what_to_do_next(kind, capsys):
     cli.output.print_error(kind("The site is down."), as_json=False)
     said = capsys.readouterr().err
     assert said.startswith("The site is down. ")
-    assert said.rstrip().endswith(kind("").usual_hint)
+    assert said.rstrip().endswith(kind("").default_hint)
 
 
 def test_an_error_with_hints_of_its_own_says_those_alone(capsys):

@@ -9,7 +9,7 @@ import pytest
 
 from tests.own_words import prose
 from tests.world.pdf import pdf_of, write
-from utils.cli.output import NO_FULL_TEXT
+from utils.cli.output import NO_FULL_TEXT_STATUS
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_a_folder_is_adopted_and_counted(shell, world, folder, settings):
 def test_a_file_that_is_not_filed_says_what_to_type(shell, world, folder):
     (folder / "tea.pdf").write_bytes(tea())
     status, said, remarks = shell("shelf", "adopt", str(folder))
-    assert status == NO_FULL_TEXT
+    assert status == NO_FULL_TEXT_STATUS
     assert said.startswith("tea.pdf: ")
     assert "adopted.csv" in remarks
 

@@ -459,7 +459,7 @@ def test_no_time_is_promised_while_no_paper_ends(progress):
 
 
 def test_without_a_terminal_progress_is_plain_lines_beside_the_answer(shell, world, monkeypatch):
-    monkeypatch.setattr(harvest_progress, "_EVERY_S", 0.0)
+    monkeypatch.setattr(harvest_progress, "_LINE_INTERVAL_S", 0.0)
     status, [line], err = shell("harvest", world.paper("pmc_cloud").pmid, "--json")
     assert status == 0
     json.loads(line)

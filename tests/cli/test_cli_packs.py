@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from utils.cli.output import BAD_REQUEST, NO_FULL_TEXT
+from utils.cli.output import BAD_REQUEST_STATUS, NO_FULL_TEXT_STATUS
 from utils.packs import LAYOUTS
 
 
@@ -23,7 +23,7 @@ def test_a_harvested_list_is_packed_by_its_file_and_by_its_job(shell, world, lis
     shell("harvest", listed, "--pdf")
     job = find_job(tmp_path)
     status, said, remarks = shell("export", "pack", listed, "--for", "zotero")
-    assert status == NO_FULL_TEXT
+    assert status == NO_FULL_TEXT_STATUS
     assert "2 of 3 references with a PDF" in said
     assert "1 without a PDF: Behind a paywall" in remarks
     target = tmp_path / "papers" / "packs" / f"{job}-zotero"
@@ -44,7 +44,7 @@ def test_a_list_that_was_not_harvested_is_packed_as_the_shelf_has_it(
     target = tmp_path / "mine"
     status, said, _ = shell("pack", listed, "--zip", "--output", target, "--json")
     row = json.loads(said)
-    assert status == NO_FULL_TEXT
+    assert status == NO_FULL_TEXT_STATUS
     assert row["file_path"] == f"{target}.zip"
     assert (row["references"], row["attached"], row["missing"]) == (3, 1, {"not_tried": 2})
     with zipfile.ZipFile(row["file_path"]) as archive:
@@ -71,7 +71,7 @@ def test_a_dry_run_says_what_it_takes(shell, world, tmp_path):
 def test_each_layout_can_be_asked_for(shell):
     for program in LAYOUTS:
         status, said, _ = shell("pack", "31452104", "--for", program, "--dry-run", "--json")
-        assert status == NO_FULL_TEXT
+        assert status == NO_FULL_TEXT_STATUS
         assert json.loads(said)["program"] == program
 
 
@@ -87,14 +87,14 @@ def test_each_layout_can_be_asked_for(shell):
 )
 def test_a_slip_says_what_to_type(shell, words, about):
     status, _, remarks = shell("export", "pack", *words)
-    assert status == BAD_REQUEST
+    assert status == BAD_REQUEST_STATUS
     assert about in remarks
 
 
 def test_an_empty_review_says_what_to_do(shell):
     shell("review", "new", "moss")
     status, _, remarks = shell("pack", "moss")
-    assert status == BAD_REQUEST
+    assert status == BAD_REQUEST_STATUS
     assert "review update moss" in remarks
 
 

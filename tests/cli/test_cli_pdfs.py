@@ -2,7 +2,7 @@
 
 import json
 
-from utils.cli.output import NO_FULL_TEXT
+from utils.cli.output import NO_FULL_TEXT_STATUS
 
 
 def pmids(world, *branches):
@@ -18,7 +18,7 @@ def test_a_download_counts_the_pdfs_once(shell, world):
 def test_a_paper_without_a_pdf_says_who_was_asked(shell, world):
     shell("download", *pmids(world, "pmc_manuscript"))
     status, said, remarks = shell("shelf", "pdf")
-    assert status == NO_FULL_TEXT
+    assert status == NO_FULL_TEXT_STATUS
     assert "no PDF (pmc_cloud_pdf not_offered" in said
     assert "0 with a PDF (0 new), 1 without" in remarks
 

@@ -77,7 +77,7 @@ def test_the_examples_of_every_command_are_commands(name):
 
 
 def test_help_lists_every_command_once_and_at_most_fifteen_at_the_top(capsys):
-    assert len(command_list.list_top_names()) == 15
+    assert len(command_list.list_top_level_names()) == 15
     assert cli.main(["--help"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     for name in COMMANDS:
@@ -124,7 +124,7 @@ FORMER = {
 @pytest.mark.parametrize("typed", FORMER)
 def test_former_names_of_commands_and_options_are_taken_and_not_shown(typed):
     words = typed.split()
-    name, rest = command_list.split_name(words)
+    name, rest = command_list.split_command_name(words)
     assert name == FORMER[typed]
     parser = build_parser(name)
     assert parser.parse_args(rest).verb
@@ -150,7 +150,7 @@ def completed(line):
 
 def test_tab_completes_commands_options_and_values():
     pytest.importorskip("argcomplete")
-    assert set(command_list.list_top_names()) < set(completed("papershelf "))
+    assert set(command_list.list_top_level_names()) < set(completed("papershelf "))
     assert completed("papershelf sh") == ["shelf"]
     assert completed("papershelf help corpus q") == ["quote"]
     assert set(completed("papershelf harvest ")) >= {"status", "report"}

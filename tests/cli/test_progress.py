@@ -4,7 +4,7 @@ import pytest
 
 from utils import cli
 from utils.cli import output, progress
-from utils.cli.progress import show_count, show_steps, show_time
+from utils.cli.progress import show_count, show_elapsed_time, show_steps
 from utils.system.progress_display import LINE
 
 
@@ -60,9 +60,9 @@ def test_nothing_is_shown_in_a_file_or_with_quiet(capsys, monkeypatch, is_termin
 
 def test_a_command_that_says_nothing_shows_its_name_and_the_seconds(terminal, monkeypatch):
     waits = iter([False, True])  # the second time, the command has ended
-    monkeypatch.setattr(progress, "_SILENT_S", 0.0)
+    monkeypatch.setattr(progress, "_DELAY_S", 0.0)
     monkeypatch.setattr(progress, "Event", lambda: Ended(waits))
-    with show_time("download"):
+    with show_elapsed_time("download"):
         pass
     assert terminal() == f"\rdownload … 0 s\r{' ' * 14}\r"
 

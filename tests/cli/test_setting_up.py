@@ -35,13 +35,13 @@ def person(monkeypatch):
 
     monkeypatch.setattr("builtins.input", answer)
     monkeypatch.setattr(setting_up, "getpass", answer)
-    monkeypatch.setattr(setting_up, "_ask_valid", _with(answer))
+    monkeypatch.setattr(setting_up, "_ask_until_valid", _with(answer))
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     return answers
 
 
 def _with(answer):
-    ask = setting_up._ask_valid
+    ask = setting_up._ask_until_valid
     return lambda question, name, usual, _read=None: ask(question, name, usual, answer)
 
 

@@ -57,7 +57,7 @@ def test_output_on_a_terminal_is_broken(monkeypatch, capsys):
 def test_json_and_references_are_not_broken_on_a_terminal(monkeypatch, capsys):
     show_on_terminal(monkeypatch)
     output.print_answer({"title": LONG}, as_json=True)
-    output.print_answer(LONG, to_paste=True)
+    output.print_answer(LONG, unwrapped_lines=True)
     first, second = capsys.readouterr().out.splitlines()
     assert json.loads(first) == {"title": LONG}
     assert second == LONG

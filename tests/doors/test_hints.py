@@ -19,7 +19,7 @@ from fastmcp import Client
 
 from tests.mcp.calling import call
 from utils import Library, cli, errors
-from utils.cli.command_list import list_top_names, split_name
+from utils.cli.command_list import list_top_level_names, split_command_name
 from utils.cli.commands import CommandParser, build_parser
 from utils.errors import NotFound, PaperError
 from utils.http import Answer
@@ -162,7 +162,7 @@ def fault_of_command(words: str) -> str:
     if not words or words.split(maxsplit=1)[0] in OWN:
         return ""
     try:
-        name, rest = split_name(shlex.split(words.replace("mirror X1", "mirror pubmed")))
+        name, rest = split_command_name(shlex.split(words.replace("mirror X1", "mirror pubmed")))
         if rest not in ([], ["--help"]) and name in parsers():  # else it only names the command
             parsers()[name].parse_args(rest)
     except (PaperError, SystemExit) as refused:
@@ -186,7 +186,7 @@ def test_a_command_that_does_not_exist_has_a_fault():
 
 
 SPELLED_OUT = re.compile(
-    rf"server\.py\s+(?!\.)[\w-]|\bpapershelf (?:{'|'.join(list_top_names())})\b"
+    rf"server\.py\s+(?!\.)[\w-]|\bpapershelf (?:{'|'.join(list_top_level_names())})\b"
 )
 
 

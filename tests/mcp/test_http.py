@@ -326,13 +326,13 @@ async def test_a_queue_has_an_end_in_length_and_in_time(monkeypatch):
 def test_turns_come_back_with_time():
     shares = http.CallerLimiter(None)
     share = shares._get_limits("alice")
-    share.left = 0
+    share.tokens = 0
     wait = shares._reserve_turn(share)
     assert 0 < wait <= 1 / http.REQUESTS_PER_S
-    share.at -= 2
+    share.updated_at -= 2
     assert shares._reserve_turn(share) == 0
-    assert share.left == pytest.approx(2 * http.REQUESTS_PER_S - 1, abs=1)
-    share.left = 0
+    assert share.tokens == pytest.approx(2 * http.REQUESTS_PER_S - 1, abs=1)
+    share.tokens = 0
     waits = [shares._reserve_turn(share, http.QUEUE_TIMEOUT_S) for _ in range(3)]
     assert waits == pytest.approx([n / http.REQUESTS_PER_S for n in (1, 2, 3)], abs=0.05)
 

@@ -21,7 +21,7 @@ from utils.corpus.sync_jobs import SyncJob
 from utils.errors import EmbeddingsFailed, WeaviateFailed
 from utils.mcp import build, rag
 from utils.mcp.answers import UNTRUSTED_NOTICE
-from utils.mcp.rag import Indexing
+from utils.mcp.rag import IndexUpdater
 from utils.model.identifiers import Ids
 
 pytestmark = pytest.mark.anyio
@@ -465,7 +465,7 @@ def test_an_index_begun_before_is_no_answer_to_whoever_asks_after(library):
     class Shelf:
         corpus = Corpus()
 
-    indexing = Indexing(Shelf())
+    indexing = IndexUpdater(Shelf())
     assert "Still indexing" in indexing.update(0)[0]
     begun.wait()
     threading.Timer(0.05, may_end.set).start()
@@ -488,7 +488,7 @@ def test_an_index_that_fails_is_told_and_does_not_hang(trouble, told):
     class Shelf:
         corpus = Corpus()
 
-    [warning] = Indexing(Shelf()).update(60)
+    [warning] = IndexUpdater(Shelf()).update(60)
     assert told in warning
 
 

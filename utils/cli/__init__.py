@@ -24,10 +24,10 @@ from ..system.progress_display import LINE
 from ..system.safe_files import find_access_error
 from .command_list import COMMANDS as COMMANDS
 from .command_list import format_help
-from .commands import Verb
+from .commands import CommandFunction
 from .commands import parse_command as parse_command
-from .output import NOT_STORED, exit_now, print_error
-from .progress import show_time
+from .output import NOT_STORED_STATUS, exit_now, print_error
+from .progress import show_elapsed_time
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -35,24 +35,24 @@ if TYPE_CHECKING:
 _OUTPUT_FAILED = "The output could not be written"
 
 
-def _run_with_library(args: argparse.Namespace, begin_logs: Callable[[Settings], Any]) -> int:
+def _run_with_library(args: argparse.Namespace, set_up_logs: Callable[[Settings], Any]) -> int:
     """Run a command with its library."""
     from ..library import Library
     from ..logs import show_all_logs
     from .pager import page_output
 
     library = Library(**({"papers_dir": args.papers_dir} if args.papers_dir else {}))
-    begin_logs(library.settings)
+    set_up_logs(library.settings)
     if args.verbose:
         show_all_logs()
-    verb: Verb = args.verb
-    with page_output(args.command), show_time(args.command):
+    verb: CommandFunction = args.verb
+    with page_output(args.command), show_elapsed_time(args.command):
         return verb(args, library)
 
 
 def main(
     arguments: Sequence[str] | None = None,
-    begin_logs: Callable[[Settings], Any] = lambda _settings: None,
+    set_up_logs: Callable[[Settings], Any] = lambda _settings: None,
 ) -> int:
     """Run one command and return its exit status.
 
@@ -60,7 +60,7 @@ def main(
     ----------
     arguments : sequence of str, optional
         The words of the command line; those of this process when not given.
-    begin_logs : callable, optional
+    set_up_logs : callable, optional
         Called with the settings before the command runs.
     """
     configure_standard_streams()
@@ -79,7 +79,7 @@ def main(
         if not args.needs_library:
             return int(args.verb(args, None))
         with raise_on_first_signal():
-            return _run_with_library(args, begin_logs)
+            return _run_with_library(args, set_up_logs)
     except PaperError as error:
         return print_error(error, as_json)
     except BrokenPipeError:
@@ -94,6 +94,6 @@ def main(
             return print_error(barred, as_json)
         what = f"{error.filename} cannot be used" if error.filename else _OUTPUT_FAILED
         sys.stderr.write(f"{what}: {error.strerror}.\n")
-        exit_now(NOT_STORED)
+        exit_now(NOT_STORED_STATUS)
     finally:
         warn_of_replaced_characters()

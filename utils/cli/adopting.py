@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .commands import Commands, command
-from .output import NO_FULL_TEXT, print_answer, print_note
+from .output import NO_FULL_TEXT_STATUS, print_answer, print_note
 from .progress import show_count
 
 if TYPE_CHECKING:
     from ..curation.adoption_journal import AdoptedFile, State
     from ..library import Library
 
-TABLE = "adopted.csv"
+TABLE_NAME = "adopted.csv"
 
 
 def add(commands: Commands) -> None:
@@ -52,7 +52,10 @@ def add(commands: Commands) -> None:
         "--again", action="store_true", help="also read what an earlier run could not file"
     )
     adopt.add_argument(
-        "--output", type=Path, metavar="FILE", help=f"the table of files ({TABLE} on the shelf)"
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help=f"the table of files ({TABLE_NAME} on the shelf)",
     )
 
 
@@ -84,10 +87,10 @@ def _adopt_folder(args: argparse.Namespace, library: Library) -> int:
         return 0
     _note_counts(Counter(one.state for one in results))
     if args.output or not args.dry_run:
-        table = args.output or library.settings.papers_dir / TABLE
+        table = args.output or library.settings.papers_dir / TABLE_NAME
         write_adoption_table(table, results)
         print_note(f"Every file, and what to type about it: {table}")
-    return 0 if all(one.state in {*DONE, "ready"} for one in results) else NO_FULL_TEXT
+    return 0 if all(one.state in {*DONE, "ready"} for one in results) else NO_FULL_TEXT_STATUS
 
 
 def _note_counts(counts: Counter[State]) -> None:

@@ -48,7 +48,7 @@ _OUTCOME_LABELS = {
     "uncited": "with no citation of its own",
     "not_compared": "not compared",
 }
-_SENTENCE, _PASSAGE = 160, 200
+_SENTENCE_MAX_CHARS, _PASSAGE_MAX_CHARS = 160, 200
 
 
 def add(commands: Commands) -> None:
@@ -64,7 +64,7 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("--fetch", action="store_true", help="download the cited papers first")
     parser.add_argument("--all", action="store_true", help="also show what is correct")
-    add_output_option(parser, "write .html or .json", kind=Path, former=["--report"])
+    add_output_option(parser, "write .html or .json", kind=Path, former_names=["--report"])
 
 
 def _check_manuscript(args: argparse.Namespace, library: Library) -> int:
@@ -76,7 +76,7 @@ def _check_manuscript(args: argparse.Namespace, library: Library) -> int:
     if args.json:
         print_answer(checked.row(), as_json=True)
     else:
-        for line in _to_lines(checked, everything=args.all):
+        for line in _to_lines(checked, show_correct=args.all):
             print_answer(line)
     print_warnings(checked.warnings)
     return checked.status
@@ -91,11 +91,11 @@ def _write_report(path: Path, checked: ManuscriptCheck) -> None:
     print_note(f"Written: {path}")
 
 
-def _to_lines(checked: ManuscriptCheck, *, everything: bool) -> Iterator[str]:
-    for mark, lines in _iterate_findings(checked, everything=everything):
+def _to_lines(checked: ManuscriptCheck, *, show_correct: bool) -> Iterator[str]:
+    for mark, lines in _iterate_findings(checked, show_correct=show_correct):
         reason = checked.find_acceptance_reason(mark)
         first, *others = lines
-        if not reason or everything:
+        if not reason or show_correct:
             yield f"{first} [{mark}]" + (f" ACCEPTED: {one_line(reason)}" if reason else "")
             yield from others
     yield _summarize_check(checked)
@@ -112,23 +112,23 @@ def _to_lines(checked: ManuscriptCheck, *, everything: bool) -> Iterator[str]:
 
 
 def _iterate_findings(
-    checked: ManuscriptCheck, *, everything: bool
+    checked: ManuscriptCheck, *, show_correct: bool
 ) -> Iterator[tuple[str, list[str]]]:
     """Yield each finding to show with its fingerprint."""
     for one in checked.references:
-        yield from _describe_reference(one, everything=everything)
+        yield from _describe_reference(one, show_correct=show_correct)
     for missing in checked.unlisted:
         line = f"! {missing.place}: {one_line(missing.key)} is cited, but in no list of references"
         yield missing.fingerprint, [line]
     for statement in checked.statements:
         for at, claim in enumerate(statement.elements):
-            if everything or claim.is_different:
-                head = [_describe_statement(statement)] if everything and not at else []
+            if show_correct or claim.is_different:
+                head = [_describe_statement(statement)] if show_correct and not at else []
                 yield claim.fingerprint, [*head, *_describe_claim(claim)]
 
 
 def _describe_reference(
-    one: CheckedReference, *, everything: bool
+    one: CheckedReference, *, show_correct: bool
 ) -> Iterator[tuple[str, list[str]]]:
     name = f"[{one_line(one.reference.key)}]"
     where = str(one.reference.place) or "the text"
@@ -136,7 +136,7 @@ def _describe_reference(
         line = f"! {where}: {name} {_WARNING_LABELS[kind]}: {one_line(said)}"
         yield one.build_warning_fingerprint(kind), [line]
     if one.status == "verified":
-        if everything:
+        if show_correct:
             yield one.fingerprint, [f"✓ {where}: {name} is {one.ids}"]
         return
     sign = "?" if one.status in ("unsure", "could_not_tell") else "!"
@@ -150,7 +150,7 @@ def _describe_statement(statement: Statement) -> str:
     """Return the summary of a sentence's elements in one line."""
     told = statement.result.replace("_", " ")
     unread = f"; not read: {', '.join(statement.unread)}" if statement.unread else ""
-    words = shorten(one_line(statement.sentence), _SENTENCE)
+    words = shorten(one_line(statement.sentence), _SENTENCE_MAX_CHARS)
     return f"{statement.symbol} {statement.place}: {told}{unread}: {words}"
 
 
@@ -160,9 +160,9 @@ def _describe_claim(claim: CheckedClaim) -> Iterator[str]:
     yield f"{sign} {claim.place}: {claim.kind}{what} {_OUTCOME_LABELS[claim.outcome]}: {claim.said}"
     if claim.outcome == "same":
         return
-    yield f"    {shorten(one_line(claim.sentence), _SENTENCE)}"
+    yield f"    {shorten(one_line(claim.sentence), _SENTENCE_MAX_CHARS)}"
     if claim.passage:
-        yield f"    nearest, {claim.handle}: {shorten(one_line(claim.passage), _PASSAGE)}"
+        yield f"    nearest, {claim.handle}: {shorten(one_line(claim.passage), _PASSAGE_MAX_CHARS)}"
 
 
 def _summarize_check(checked: ManuscriptCheck) -> str:

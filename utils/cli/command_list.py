@@ -16,7 +16,7 @@ from ..plugins import OWN_PLUGINS, Command, list_plugins
 from ..system.nearest import find_nearest_name
 from ..system.process import get_version
 
-_CORE = {
+_CORE_COMMANDS = {
     "search": Command(".cli.searching", "search PubMed, or several sources at once",
         ("'CXCL12 AND CXCR4' --since 2020 --limit 20", "'moss light' --source all --json")),
     "download": Command(".cli.papers", "put papers on the shelf",
@@ -89,9 +89,12 @@ _CORE = {
     "setup completion": Command(".cli.completing", "print the script for tab completion",
         ("bash", "fish")),
 }  # fmt: skip
-COMMANDS = {**_CORE, **{name: one for own in OWN_PLUGINS for name, one in own.commands.items()}}
+COMMANDS = {
+    **_CORE_COMMANDS,
+    **{name: one for own in OWN_PLUGINS for name, one in own.commands.items()},
+}
 """Our own commands, by their full names."""
-_GROUPS = {
+_DESCRIPTION_BY_GROUP = {
     "review": "do a systematic review, from protocol to PRISMA figure",
     "shelf": "check, correct and complete the texts on the shelf",
     "corpus": "keep the records of a field; find passages and quotations",
@@ -99,7 +102,7 @@ _GROUPS = {
     "mirror": "keep all of PubMed on your own disk (extra mirror)",
     "zotero": "read papers from Zotero, and write into it",
 }
-_HEADINGS = {
+_COMMANDS_BY_HEADING = {
     "Papers": ("search", "download", "read", "list", "cite", "export"),
     "Lists and reviews": ("harvest", "review", "check", "zotero"),
     "Collections": ("shelf", "corpus", "data", "mirror"),
@@ -116,7 +119,7 @@ EXIT_STATUSES = {
     4: "a file or the shelf cannot be read or written (disk full, in use, no permission)",
     130: "interrupted: what was saved stays, the same command goes on",
 }
-_MORE = f"""Options and examples of a command: {command_line("help COMMAND")}
+_HELP_FOOTER = f"""Options and examples of a command: {command_line("help COMMAND")}
 The version: {command_line("--version")}
 In your browser: {command_line("desk")}
 Without a command: the MCP server on stdio, for AI assistants."""
@@ -136,13 +139,13 @@ def list_members(group: str) -> list[str]:
     return [name.removeprefix(begin) for name in list_commands() if name.startswith(begin)]
 
 
-def list_top_names() -> list[str]:
+def list_top_level_names() -> list[str]:
     """Return the commands and groups that `--help` lists."""
-    ours = (name for names in _HEADINGS.values() for name in names)
+    ours = (name for names in _COMMANDS_BY_HEADING.values() for name in names)
     return list(dict.fromkeys([*ours, *(name.partition(" ")[0] for name in list_commands())]))
 
 
-def split_name(words: Sequence[str]) -> tuple[str, list[str]]:
+def split_command_name(words: Sequence[str]) -> tuple[str, list[str]]:
     """Return the full name of the command or group that *words* begin with, and the other words.
 
     Raises
@@ -153,7 +156,7 @@ def split_name(words: Sequence[str]) -> tuple[str, list[str]]:
     first, *rest = words
     if rest and f"{first} {rest[0]}" in list_commands():
         return f"{first} {rest[0]}", rest[1:]
-    if first in list_top_names():
+    if first in list_top_level_names():
         return first, rest
     if full := _find_full_name(first):
         return full, rest
@@ -179,7 +182,7 @@ def _build_unknown_error(word: str, group: str = "") -> BadRequest:
     if not group:
         known |= {name.rpartition(" ")[2]: name for name in reversed(list_commands())}
         known |= {word: full for word in known if (full := _find_full_name(word))}
-        known |= {name: name for name in list_top_names()}
+        known |= {name: name for name in list_top_level_names()}
     meant = known.get(find_nearest_name(word, known), "")
     hint = f"Did you mean {command_line(meant)}?" if meant else ""
     listed = f"To list all: {command_line(f'{group} --help'.strip())}"
@@ -189,7 +192,7 @@ def _build_unknown_error(word: str, group: str = "") -> BadRequest:
 def describe_command(name: str) -> str:
     """Return the one-line description of a command or group."""
     command = list_commands().get(name)
-    return command.about if command else _GROUPS.get(name, "")
+    return command.about if command else _DESCRIPTION_BY_GROUP.get(name, "")
 
 
 def format_examples(name: str) -> str:
@@ -207,7 +210,7 @@ def format_help(words: Sequence[str]) -> str | None:
     """Return the help text that *words* request; None if they run a command."""
     if not words or words[0] in ("-h", "--help"):
         return _format_full_help()
-    name, rest = split_name(words)
+    name, rest = split_command_name(words)
     if name in list_commands():
         return None
     if rest and rest[0] not in ("-h", "--help"):
@@ -217,9 +220,9 @@ def format_help(words: Sequence[str]) -> str | None:
 
 def _format_full_help() -> str:
     """Return the text of `--help`: every command, its description, and the exit statuses."""
-    listed = {name for names in _HEADINGS.values() for name in names}
-    added = tuple(name for name in list_top_names() if name not in listed)
-    headings = _HEADINGS | ({"Plugins": added} if added else {})
+    listed = {name for names in _COMMANDS_BY_HEADING.values() for name in names}
+    added = tuple(name for name in list_top_level_names() if name not in listed)
+    headings = _COMMANDS_BY_HEADING | ({"Plugins": added} if added else {})
     sections = [
         _format_section(heading, [(name, _describe_entry(name)) for name in names], 10)
         for heading, names in headings.items()
@@ -230,7 +233,7 @@ def _format_full_help() -> str:
             f"usage: {command_line('COMMAND [options]')}",
             SLOGAN,
             *sections,
-            _MORE,
+            _HELP_FOOTER,
             f"{_format_section('Exit status', statuses, 10)}\n",
         )
     )

@@ -13,14 +13,14 @@ from typing import Any, NoReturn
 
 from ..command_line import command_line
 from ..errors import BadRequest
-from ..plugins import import_part
+from ..plugins import import_by_name
 from ..system.nearest import suggest_nearest_name
-from .command_list import describe_command, format_examples, list_commands, split_name
+from .command_list import describe_command, format_examples, list_commands, split_command_name
 
-Verb = Callable[[argparse.Namespace, Any], int]
+CommandFunction = Callable[[argparse.Namespace, Any], int]
 Commands = dict[str, "CommandParser"]
 """The parsers of commands, by their full names."""
-_OPTIONS = " [options]"
+_OPTIONS_PLACEHOLDER = " [options]"
 _COMMON_OPTIONS = ("--help", "--json", "--quiet", "--verbose", "--papers-dir")
 
 
@@ -38,7 +38,8 @@ class CommandParser(argparse.ArgumentParser):
         if not action.option_strings:
             shown = f"{action.metavar or action.dest.upper()}{' …' * (action.nargs in ('*', '+'))}"
             shown = f"[{shown}]" if action.nargs in ("*", "?") else shown
-            self.usage = f"{str(self.usage).removesuffix(_OPTIONS)} {shown}{_OPTIONS}"
+            usage = str(self.usage).removesuffix(_OPTIONS_PLACEHOLDER)
+            self.usage = f"{usage} {shown}{_OPTIONS_PLACEHOLDER}"
         if former:
             hidden = {"dest": action.dest, "default": argparse.SUPPRESS, "help": argparse.SUPPRESS}
             super().add_argument(*former, **options | hidden)
@@ -92,7 +93,7 @@ class CommandParser(argparse.ArgumentParser):
 def build_parser(name: str) -> CommandParser:
     """Return the parser of a command, by its full name."""
     commands: Commands = {}
-    import_part(list_commands()[name].module).add(commands)
+    import_by_name(list_commands()[name].module).add(commands)
     return commands[name]
 
 
@@ -104,15 +105,15 @@ def parse_command(words: Sequence[str]) -> argparse.Namespace:
     BadRequest
         There is no such command or option, or a value is wrong.
     """
-    name, rest = split_name(words)
+    name, rest = split_command_name(words)
     return build_parser(name).parse_args(rest)
 
 
-def command(commands: Commands, name: str, verb: Verb) -> CommandParser:
+def command(commands: Commands, name: str, run: CommandFunction) -> CommandParser:
     """Register a command under its full name, with the options that all of them have."""
     parser = commands[name] = CommandParser(
         prog=command_line(name),
-        usage=f"%(prog)s{_OPTIONS}",
+        usage=f"%(prog)s{_OPTIONS_PLACEHOLDER}",
         description=f"{describe_command(name)[:1].upper()}{describe_command(name)[1:]}.",
         epilog=format_examples(name),
         formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(
@@ -130,5 +131,5 @@ def command(commands: Commands, name: str, verb: Verb) -> CommandParser:
         metavar="FOLDER",
         help="the folder of the shelf (instead of PAPERS_DIR)",
     )
-    parser.set_defaults(verb=verb, command=name, needs_library=True)
+    parser.set_defaults(verb=run, command=name, needs_library=True)
     return parser

@@ -13,11 +13,11 @@ import sys
 
 from ..command_line import IN_CHECKOUT
 from ..errors import BadRequest
-from .command_list import list_members, list_top_names, split_name
+from .command_list import list_members, list_top_level_names, split_command_name
 from .commands import Commands, build_parser, command
 from .output import print_note
 
-_START = "_ARGCOMPLETE"
+_COMPLETION_VARIABLE = "_ARGCOMPLETE"
 _INSTALL_HINTS = {
     "bash": 'Put into ~/.bashrc: eval "$(papershelf setup completion bash)"',
     "zsh": 'Put into ~/.zshrc, after compinit: eval "$(papershelf setup completion zsh)"',
@@ -30,12 +30,12 @@ _INSTALL_HINTS = {
 
 def add(commands: Commands) -> None:
     """Register the command."""
-    parser = command(commands, "setup completion", _print_code)
+    parser = command(commands, "setup completion", _print_shell_code)
     parser.add_argument("shell", choices=list(_INSTALL_HINTS), help="the name of your shell")
     parser.set_defaults(needs_library=False)
 
 
-def _print_code(args: argparse.Namespace, _: object) -> int:
+def _print_shell_code(args: argparse.Namespace, _: object) -> int:
     from argcomplete.shell_integration import shellcode
 
     sys.stdout.write(shellcode(["papershelf"], shell=args.shell))
@@ -53,19 +53,19 @@ def print_completions() -> None:
 
     line, end = os.environ["COMP_LINE"], int(os.environ["COMP_POINT"])  # noqa: TID251
     _, _, _, words, _ = split_line(line[:end])
-    words = words[int(os.environ[_START]) :]  # noqa: TID251
+    words = words[int(os.environ[_COMPLETION_VARIABLE]) :]  # noqa: TID251
     parser, taken = _find_parser(words[1:] if words[:1] == ["help"] else words)
     taken += words[:1] == ["help"]
-    os.environ[_START] = str(int(os.environ[_START]) + taken)  # noqa: TID251
+    os.environ[_COMPLETION_VARIABLE] = str(int(os.environ[_COMPLETION_VARIABLE]) + taken)  # noqa: TID251
     autocomplete(parser, always_complete_options=False)
 
 
 def _find_parser(words: list[str]) -> tuple[argparse.ArgumentParser, int]:
     """Return the parser of the typed command, and the number of words in its name."""
     if not words:
-        return _build_name_parser([*list_top_names(), "help"]), 0
+        return _build_name_parser([*list_top_level_names(), "help"]), 0
     try:
-        name, rest = split_name(words)
+        name, rest = split_command_name(words)
     except BadRequest:
         return argparse.ArgumentParser(), 0
     taken = len(words) - len(rest)

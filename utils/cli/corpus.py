@@ -17,7 +17,14 @@ from ..system.plain_text import clean_text, one_line
 from ..system.progress_display import LINE
 from .commands import CommandParser, Commands, command
 from .options import add_date_options, add_limit_option, add_types_option, get_year
-from .output import UNREACHABLE, make_console, pluralize, print_answer, print_note, print_warnings
+from .output import (
+    UNREACHABLE_STATUS,
+    make_console,
+    pluralize,
+    print_answer,
+    print_note,
+    print_warnings,
+)
 from .progress import show_count, show_steps
 
 if TYPE_CHECKING:
@@ -29,10 +36,10 @@ if TYPE_CHECKING:
     from ..library import Library
     from ..model.passage import Passage
 
-NOT_VERBATIM = 1
+NOT_VERBATIM_STATUS = 1
 _SECTION_MAX_CHARS = 200  # of a piece of a table, the section names all columns
 _SNIPPET_MAX_CHARS, _CHARS_BEFORE = 320, 40
-_TABLES = ("kinds", "years", "synced")
+_NESTED_STATS = ("kinds", "years", "synced")
 
 
 def add(commands: Commands) -> None:
@@ -76,7 +83,7 @@ def _add_quote_options(quote: CommandParser) -> None:
 def _add_find_options(find: CommandParser) -> None:
     find.add_argument("query", nargs="+")
     _add_source_option(find)
-    add_limit_option(find, "passages", 10, former=["--top-k"])
+    add_limit_option(find, "passages", 10, former_names=["--top-k"])
     find.add_argument("--by", choices=["both", "words", "meaning"], default="both")
     add_date_options(find)
     find.add_argument(
@@ -128,7 +135,7 @@ def _sync_query(args: argparse.Namespace, library: Library) -> int:
     print_warnings(synced.warnings)
     if synced.unfinished:
         print_note("PubMed did not answer every request. Run the same command to continue.")
-        return UNREACHABLE
+        return UNREACHABLE_STATUS
     if synced.inserted or synced.updated:
         print_note(f"To make them findable: {command_line('corpus index')}")
     return 0
@@ -277,10 +284,10 @@ def cut_snippet(text: str, query: str) -> str:
         (found.start(), terms.to_index_terms(found[0])) for found in _find_query_words(line, query)
     ]
 
-    def words_from(start: int) -> int:
+    def count_words_from(start: int) -> int:
         return len({word for at, word in matches if start <= at < start + _SNIPPET_MAX_CHARS})
 
-    first = max((at for at, _ in matches), key=words_from, default=0)
+    first = max((at for at, _ in matches), key=count_words_from, default=0)
     start = max(0, min(first - _CHARS_BEFORE, len(line) - _SNIPPET_MAX_CHARS))
     start = line.rfind(" ", 0, start) + 1
     end = (
@@ -322,7 +329,7 @@ def _verify_quote(args: argparse.Namespace, library: Library) -> int:
         print_answer(f"Not found in {args.paper or f'the {args.source}'}, and no similar passage.")
     else:
         _print_quotation(found)
-    return 0 if found.verbatim else NOT_VERBATIM
+    return 0 if found.verbatim else NOT_VERBATIM_STATUS
 
 
 def _print_quotation(found: Quotation) -> None:
@@ -347,7 +354,7 @@ def _print_stats(args: argparse.Namespace, library: Library) -> int:
     for name, value in row.items():
         if name == "warnings":
             continue
-        shown = ", ".join(f"{k} {v}" for k, v in value.items()) if name in _TABLES else value
+        shown = ", ".join(f"{k} {v}" for k, v in value.items()) if name in _NESTED_STATS else value
         number = f"{shown:,}" if isinstance(shown, int) else one_line(str(shown)) or "–"
         print_answer(f"{name.replace('_', ' '):<16} {number}")
     print_warnings(stats.warnings)

@@ -13,14 +13,14 @@ from ..command_line import command_line
 from ..system.plain_text import clean_text, one_line
 from ..system.progress_display import LINE
 from .commands import Commands, command
-from .options import add_limit_option, add_output_option, parse_natural, require_output
+from .options import add_limit_option, add_output_option, parse_whole_number, require_output
 from .output import make_console, pluralize, print_answer, print_note, print_warnings
 from .progress import show_count
 
 if TYPE_CHECKING:
     from ..library import Library
 
-_MEGABYTE = 1e6
+_BYTES_PER_MB = 1e6
 
 
 def add(commands: Commands) -> None:
@@ -32,7 +32,7 @@ def add(commands: Commands) -> None:
         "--ids", default="", help="identifiers, separated by commas, instead of a query"
     )
     stage.add_argument("--rettype", default="", help="the form of record to use; docsum: summaries")
-    add_limit_option(stage, "records", 10_000, former=["--max-records"])
+    add_limit_option(stage, "records", 10_000, former_names=["--max-records"])
     command(commands, "data datasets", _list_datasets).add_argument(
         "dataset",
         nargs="?",
@@ -42,9 +42,9 @@ def add(commands: Commands) -> None:
     sql = command(commands, "data sql", _run_sql)
     sql.add_argument("dataset")
     sql.add_argument("statement", help="- reads stdin")
-    sql.add_argument("--start", type=parse_natural, default=0, metavar="N", help="skip N rows")
-    add_limit_option(sql, "rows", 100, former=["--max-rows"])
-    add_output_option(sql, "write all rows: .csv or .parquet", kind=Path, former=["--out"])
+    sql.add_argument("--start", type=parse_whole_number, default=0, metavar="N", help="skip N rows")
+    add_limit_option(sql, "rows", 100, former_names=["--max-rows"])
+    add_output_option(sql, "write all rows: .csv or .parquet", kind=Path, former_names=["--out"])
 
 
 def _stage_dataset(args: argparse.Namespace, library: Library) -> int:
@@ -69,7 +69,7 @@ def _list_datasets(args: argparse.Namespace, library: Library) -> int:
         return _show_schema(args, library)
     datasets = library.datasets.list()
     for one in datasets:
-        size = f"{one.size / _MEGABYTE:.1f} MB"
+        size = f"{one.size / _BYTES_PER_MB:.1f} MB"
         about = one.broken or f"{one.records or 0:>9,} {size:>10}  until {one.expires[:10]}"
         line = f"{one.id:<24} {about}  {one.title}"
         print_answer(asdict(one) if args.json else line, args.json)

@@ -21,9 +21,9 @@ from .output import supports_unicode
 if TYPE_CHECKING:
     from ..harvest.jobs import Harvest
 
-_SOURCES = ("pmc", "publisher", "jina")
-_NAMES = {"efetch": "PubMed Central", "publisher": "publisher's page", "jina": "Jina Reader"}
-_BAR = 5  # columns for a paper
+_LADDER_SOURCES = ("pmc", "publisher", "jina")
+_NAME_BY_SITE = {"efetch": "PubMed Central", "publisher": "publisher's page", "jina": "Jina Reader"}
+_COLUMNS_PER_PAPER = 5  # columns for a paper
 
 
 @contextmanager
@@ -39,7 +39,7 @@ def _build_settings(folder: Path, internet: Internet) -> Settings:
     own = {
         "papers_dir": folder / "papers",
         "papers_pace_dir": folder / "pace",
-        "papers_sources": _SOURCES,
+        "papers_sources": _LADDER_SOURCES,
     }
     return Settings.model_construct(**internet.settings() | own)  # type: ignore[arg-type]
 
@@ -61,10 +61,11 @@ def draw_outcome_bars(harvest: Harvest) -> list[str]:
     """Return a line with a bar for each route that led to a text, and each reason for none."""
     coverage = harvest.ledger.count_coverage()
     sign = "█" if supports_unicode() else "#"
-    counts = {_NAMES.get(via, via): number for via, number in coverage.sources.items()}
+    counts = {_NAME_BY_SITE.get(via, via): number for via, number in coverage.sources.items()}
     for reason, number in coverage.reasons.items():
         counts[f"no text: {get_missing_reason(reason).name}"] = number
     width = max(map(len, counts), default=0)
     return [
-        f"  {name:<{width}}  {sign * _BAR * number} {number}" for name, number in counts.items()
+        f"  {name:<{width}}  {sign * _COLUMNS_PER_PAPER * number} {number}"
+        for name, number in counts.items()
     ]

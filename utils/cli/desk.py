@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..command_line import command_line
-from ..plugins import import_part
+from ..plugins import import_by_name
 from .commands import Commands, command
 from .opening import open_on_desktop
-from .options import parse_natural
+from .options import parse_whole_number
 from .output import print_answer, print_note
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def add(commands: Commands) -> None:
     desk = command(commands, "setup desk", _run_desk)
     desk.add_argument(
         "--port",
-        type=parse_natural,
+        type=parse_whole_number,
         default=0,
         metavar="N",
         help="the port to listen on (any free port; with --remote 3011)",
@@ -45,10 +45,10 @@ def add(commands: Commands) -> None:
 
 
 def _run_desk(args: argparse.Namespace, library: Library) -> int:
-    serve_desk = import_part(".desk.server:serve_desk")
+    serve_desk = import_by_name(".desk.server:serve_desk")
     if args.remote:
         # The HTTP authentication of the MCP server: its key, its tokens, its refusals.
-        gate = import_part(".mcp.auth:build_token_gate")(library.settings, args.remote)
+        gate = import_by_name(".mcp.auth:build_token_gate")(library.settings, args.remote)
         port, announce = args.port or _REMOTE_PORT, partial(_announce, args)
         serve_desk(library, port, announce, args.remote, gate.verify_token)
         return 0
@@ -65,7 +65,7 @@ def _run_desk(args: argparse.Namespace, library: Library) -> int:
 
 def _announce(args: argparse.Namespace, address: str) -> None:
     """Print the address of the desk, and who may open it."""
-    print_answer({"address": address} if args.json else address, args.json, to_paste=True)
+    print_answer({"address": address} if args.json else address, args.json, unwrapped_lines=True)
     if args.remote:
         print_note(f"To let somebody in: {command_line('setup token NAME')}")
         print_note("The desk runs until you press Ctrl-C.")

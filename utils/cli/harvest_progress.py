@@ -17,22 +17,27 @@ if TYPE_CHECKING:
     from ..harvest.run_status import Progress
     from ..model.job import JobCounts, SiteWait
 
-_EVERY_S = 10.0
+_LINE_INTERVAL_S = 10.0
 _OUTCOME_LABELS = {
     "full_text": "full text",
     "abstract": "abstract only",
     "record": "record only",
     "failed": "failed",
 }
-_BETWEEN = ("again",)  # no site: papers about to come back to one
+_QUEUES_WITHOUT_SITE = ("again",)  # no site: papers about to come back to one
 _BAR_MAX_CHARS = 60
 _MAX_NAMED_SITES = 3  # sites that are named on the screen
-_COLOURS = {"full_text": "green", "abstract": "yellow", "record": "magenta", "failed": "red"}
+_COLOUR_BY_OUTCOME = {
+    "full_text": "green",
+    "abstract": "yellow",
+    "record": "magenta",
+    "failed": "red",
+}
 
 
-def watch_harvest(harvest: Harvest, *, plain: bool = False) -> None:
+def watch_harvest(harvest: Harvest, *, as_lines: bool = False) -> None:
     """Run a harvest and show its progress on stderr."""
-    if not plain and LINE.is_visible() and is_colour_allowed():
+    if not as_lines and LINE.is_visible() and is_colour_allowed():
         _show_bar(harvest, make_console(stderr=True))
         return
     _print_lines(harvest)
@@ -46,7 +51,7 @@ def _print_lines(harvest: Harvest) -> None:
             if (wait.site, wait.since) not in announced:
                 announced.add((wait.site, wait.since))
                 print_note(f"{_describe_wait(wait)}.")
-        if time.monotonic() - shown >= _EVERY_S:
+        if time.monotonic() - shown >= _LINE_INTERVAL_S:
             shown = time.monotonic()
             counts = progress.job.counts
             done = counts.requested - counts.pending
@@ -85,9 +90,9 @@ def draw_progress(progress: Progress, width: int, encoding: str = "utf-8") -> Te
         if name == "record" and not number:
             continue  # few harvests have any, and a line is short
         stretch = round(space * number / max(1, counts.requested))
-        bar.append(sign * min(stretch, space - length), style=_COLOURS[name])
+        bar.append(sign * min(stretch, space - length), style=_COLOUR_BY_OUTCOME[name])
         length = min(space, length + stretch)
-        outcomes.append(f"{number:,} {words}  ", style=_COLOURS[name])
+        outcomes.append(f"{number:,} {words}  ", style=_COLOUR_BY_OUTCOME[name])
     bar.append(rest * (space - length), style="dim")
     share = f"{done / counts.requested:.0%}  " if counts.requested else ""
     head = Text(f"{share}{done:,} of {counts.requested:,}{_describe_speed(progress)}")
@@ -119,7 +124,7 @@ def _describe_wait(wait: SiteWait) -> str:
 def _describe_queues(progress: Progress) -> str:
     """Return the queues in which papers wait, longest first."""
     sites = sorted((progress.waiting or {}).items(), key=lambda site: -site[1])
-    parts = [f"{name} {size:,}" for name, size in sites if name not in _BETWEEN]
+    parts = [f"{name} {size:,}" for name, size in sites if name not in _QUEUES_WITHOUT_SITE]
     if progress.later and not progress.job.waits:
         parts.insert(0, f"{progress.later:,} for a site that is unavailable")
     return f"waiting: {', '.join(parts)}" if parts else ""

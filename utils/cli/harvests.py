@@ -30,8 +30,8 @@ from .options import (
     add_pmc_last_option,
 )
 from .output import (
-    NO_FULL_TEXT,
-    UNREACHABLE,
+    NO_FULL_TEXT_STATUS,
+    UNREACHABLE_STATUS,
     exit_now,
     parse_drawing_kinds,
     pluralize,
@@ -39,7 +39,7 @@ from .output import (
     print_note,
 )
 from .pdfs import show_pdfs
-from .upkeep import KINDS, note_due_audit
+from .upkeep import KIND_LABELS, note_due_audit
 
 if TYPE_CHECKING:
     from ..curation.inbox import InboxResult
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from ..sources import Query
 
 _INBOX_MARKS = {"filed": "●", "postponed": "…"}
-_COULD_NOT_TELL = {"could_not_tell", "unreachable"}
+_UNANSWERED_OUTCOMES = {"could_not_tell", "unreachable"}
 _TITLE_MAX_CHARS = 100  # characters of a title
 
 
@@ -105,7 +105,7 @@ def _add_run_options(harvest: CommandParser) -> None:
     harvest.add_argument(
         "--plan", action="store_true", help="show what the harvest would take, and stop"
     )
-    add_limit_option(harvest, "papers", 0, former=["--max-papers"])
+    add_limit_option(harvest, "papers", 0, former_names=["--max-papers"])
     harvest.add_argument(
         *("--retry",),
         default="",
@@ -130,7 +130,7 @@ def _add_run_options(harvest: CommandParser) -> None:
     )
     add_megabytes_option(harvest)
     add_pdf_option(harvest)
-    add_date_options(harvest, exact=True)
+    add_date_options(harvest, with_days=True)
 
 
 def _add_inbox_options(inbox: CommandParser) -> None:
@@ -192,9 +192,9 @@ def finish_harvest(harvest: Harvest, as_json: bool) -> int:
 def _run_to_end(harvest: Harvest, as_json: bool) -> None:
     from ..curation.daily_recheck import find_due_texts
 
-    print_note(_format_opening(harvest.job()))
+    print_note(_format_start_message(harvest.job()))
     try:
-        watch_harvest(harvest, plain=as_json)
+        watch_harvest(harvest, as_lines=as_json)
     except KeyboardInterrupt:
         _exit_interrupted(harvest, as_json)
     if gained := find_due_texts(harvest.ladder):
@@ -280,7 +280,7 @@ def _parse_request(args: argparse.Namespace) -> _RequestedPapers:
     request = (
         QueryOrLists("", {})
         if no_words
-        else read_arguments(args.what, excluded_too=args.with_excluded)
+        else read_arguments(args.what, with_excluded=args.with_excluded)
     )
     dates = {"min_date": args.since, "max_date": args.until, "date_type": args.date_type}
     queries = [Query(text, **dates) for text in (request.query, *args.query) if text.strip()]
@@ -306,7 +306,7 @@ def _read_lock_file(path: Path) -> CorpusLock:
     return read_lock(path)
 
 
-def _format_opening(job: Job) -> str:
+def _format_start_message(job: Job) -> str:
     counts = job.counts
     done = counts.requested - counts.pending
     so_far = f", {done:,} of them already done" if done else ""
@@ -339,7 +339,7 @@ def _file_inbox(args: argparse.Namespace, library: Library) -> int:
         inbox = library.settings.papers_dir / "inbox"
         also = f", and no requested paper in {args.folder}" if args.folder else ""
         print_note(f"Nothing in {inbox}{also}: put PDFs or web pages there.")
-    return 0 if all(one.outcome == "filed" for one in received) else NO_FULL_TEXT
+    return 0 if all(one.outcome == "filed" for one in received) else NO_FULL_TEXT_STATUS
 
 
 def _watch_inbox(args: argparse.Namespace, library: Library, accept: str) -> NoReturn:
@@ -381,7 +381,7 @@ def _run_demo(args: argparse.Namespace, library: Library) -> int:
             print_note(f"Searching for {QUERY!r}; harvesting into {demo.settings.papers_dir}")
             print_note("It takes about 20 seconds: the sites' rate limits hold here too.")
             harvest = demo.harvest(query=QUERY)
-            watch_harvest(harvest, plain=args.json)
+            watch_harvest(harvest, as_lines=args.json)
             again = repeat_download(harvest, demo, internet)
     except KeyboardInterrupt:
         print_note("\nInterrupted. The demo's folder can be deleted.")
@@ -455,9 +455,8 @@ def _show_status(args: argparse.Namespace, library: Library) -> int:
     if not jobs:
         print_note(f"No harvest on this shelf yet: {command_line('harvest QUERY')}")
     counts = library.shelf.count_papers()
-    print_note(
-        f"on the shelf: {', '.join(f'{counts[kind]:,} {name}' for kind, name in KINDS.items())}"
-    )
+    by_kind = (f"{counts[kind]:,} {name}" for kind, name in KIND_LABELS.items())
+    print_note(f"on the shelf: {', '.join(by_kind)}")
     if stand_ins := _describe_unpublished(counts):
         print_note(f"  {stand_ins}")
     note_due_audit(library)
@@ -525,7 +524,7 @@ def _print_harvest(harvest: Harvest, as_json: bool, **more: Any) -> None:
         if page.exists()
         else f"  report: {command_line(f'harvest report {job.job_id}')}"
     )
-    if _COULD_NOT_TELL & reasons.keys() and not job.counts.pending:
+    if _UNANSWERED_OUTCOMES & reasons.keys() and not job.counts.pending:
         print_answer(
             "  to retry the papers without a definite answer: "
             f"{command_line(f'harvest --job {job.job_id}')}"
@@ -548,7 +547,7 @@ def _choose_exit_status(harvest: Harvest) -> int:
     if counts.full_text == counts.requested:
         return 0
     if counts.failed == counts.requested and all(
-        row.reason in _COULD_NOT_TELL for row in harvest.ledger.read_outcomes()
+        row.reason in _UNANSWERED_OUTCOMES for row in harvest.ledger.read_outcomes()
     ):
-        return UNREACHABLE
-    return NO_FULL_TEXT
+        return UNREACHABLE_STATUS
+    return NO_FULL_TEXT_STATUS

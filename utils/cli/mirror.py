@@ -15,10 +15,10 @@ from ..mirror.engines import ENGINES
 from . import mirror_pmc
 from .commands import CommandParser, Commands, command
 from .mirror_status import describe_generation, format_plan, format_status, to_status_row
-from .options import add_limit_option, parse_natural
+from .options import add_limit_option, parse_whole_number
 from .output import (
-    NO_FULL_TEXT,
-    UNREACHABLE,
+    NO_FULL_TEXT_STATUS,
+    UNREACHABLE_STATUS,
     format_bytes,
     format_duration,
     pluralize,
@@ -44,7 +44,7 @@ def add(commands: Commands) -> None:
     pubmed = command(commands, "mirror pubmed", _update_pubmed)
     _add_engine_options(pubmed)
     _add_keep_option(pubmed)
-    add_limit_option(pubmed, "files this time", 0, former=["--most"])
+    add_limit_option(pubmed, "files this time", 0, former_names=["--most"])
     pubmed.add_argument(
         "--from",
         dest="filled",
@@ -56,7 +56,10 @@ def add(commands: Commands) -> None:
     )
     plan = command(commands, "mirror plan", _show_plan)
     plan.add_argument(
-        "--workers", type=parse_natural, default=0, help="CPU cores that would read (default: all)"
+        "--workers",
+        type=parse_whole_number,
+        default=0,
+        help="CPU cores that would read (default: all)",
     )
     plan.add_argument(
         "--measure",
@@ -98,7 +101,7 @@ def _add_verify_options(verify: CommandParser) -> None:
     )
     verify.add_argument(
         "--sample",
-        type=parse_natural,
+        type=parse_whole_number,
         default=0,
         metavar="N",
         help="verify only N files, spread evenly",
@@ -118,7 +121,7 @@ def _add_engine_options(parser: CommandParser, usual: str = "processes") -> None
     parser.add_argument("--engine", choices=ENGINES, default=usual, help=_ENGINE)
     parser.add_argument(
         "--workers",
-        type=parse_natural,
+        type=parse_whole_number,
         default=0,
         help="number of parallel workers (default: one per core)",
     )
@@ -174,8 +177,8 @@ def _update_pubmed(args: argparse.Namespace, library: Library) -> int:
     _warn_of_failed(done)
     if done.unreachable:
         print_note("NLM did not answer every request. Run the same command to continue.")
-        return UNREACHABLE
-    return NO_FULL_TEXT if done.failed or done.waits_for else 0
+        return UNREACHABLE_STATUS
+    return NO_FULL_TEXT_STATUS if done.failed or done.waits_for else 0
 
 
 def _describe_run(done: MirrorProgress) -> str:
@@ -278,7 +281,7 @@ def _verify_files(args: argparse.Namespace, library: Library) -> int:
         )
     if args.count:
         faulty += _compare_count(args, mirror)
-    return NO_FULL_TEXT if faulty else 0
+    return NO_FULL_TEXT_STATUS if faulty else 0
 
 
 def _compare_count(args: argparse.Namespace, mirror: Mirror) -> int:
@@ -343,7 +346,7 @@ def _update_citations(args: argparse.Namespace, library: Library) -> int:
     print_answer(asdict(done) if args.json else text, args.json)
     print_warnings(done.notes)
     print_note(f"To use it, also offline: {command_line('review related PMID --kind cited-by')}")
-    return UNREACHABLE if done.unreachable else NO_FULL_TEXT if done.notes else 0
+    return UNREACHABLE_STATUS if done.unreachable else NO_FULL_TEXT_STATUS if done.notes else 0
 
 
 def describe_citations_progress(progress: CitationsProgress) -> str:

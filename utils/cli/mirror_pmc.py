@@ -14,8 +14,8 @@ from .commands import CommandParser, Commands, command
 from .mirror_status import format_time_until_searchable
 from .options import add_limit_option
 from .output import (
-    NO_FULL_TEXT,
-    UNREACHABLE,
+    NO_FULL_TEXT_STATUS,
+    UNREACHABLE_STATUS,
     format_bytes,
     format_duration,
     pluralize,
@@ -71,7 +71,7 @@ def add(commands: Commands) -> CommandParser:
         "--from", dest="filled", metavar="FOLDER",
         help="a copy of PMC's bucket (aws s3 sync); only objects that differ are downloaded",
     )  # fmt: skip
-    add_limit_option(pmc, "new articles this time", 0, former=["--most"])
+    add_limit_option(pmc, "new articles this time", 0, former_names=["--most"])
     pmc.add_argument(
         "--to", choices=("parts", "shelf"), default="parts",
         help="shelf: also put the selected articles on the shelf, as a harvest",
@@ -123,8 +123,8 @@ def _report_failures(done: MirrorProgress) -> int:
         )
     if done.unreachable:
         print_note("PMC did not answer every request. Run the same command to continue.")
-        return UNREACHABLE
-    return NO_FULL_TEXT if done.failed else 0
+        return UNREACHABLE_STATUS
+    return NO_FULL_TEXT_STATUS if done.failed else 0
 
 
 def _require_choice(mirror: Mirror, choice: Choice | None) -> None:

@@ -14,7 +14,7 @@ from ..system.nearest import suggest_nearest_name
 from ..system.plain_text import one_line
 from .commands import Commands, command
 from .options import add_megabytes_option
-from .output import NO_FULL_TEXT, combine_statuses, print_answer, print_note
+from .output import NO_FULL_TEXT_STATUS, combine_statuses, print_answer, print_note
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -26,7 +26,7 @@ KIND_BY_PLURAL: dict[str, ObjectKind] = {
     "tables": "table",
     "supplements": "supplement",
 }
-Outcome = tuple[str, "PaperObjects | PaperError"]
+PaperOutcome = tuple[str, "PaperObjects | PaperError"]
 
 
 def add(commands: Commands) -> None:
@@ -89,7 +89,7 @@ def _fetch_media(args: argparse.Namespace, library: Library) -> int:
 
 def _iterate_objects(
     papers: Sequence[str], library: Library, options: dict[str, Any]
-) -> Iterator[Outcome]:
+) -> Iterator[PaperOutcome]:
     for paper in papers:
         try:
             yield paper, library.objects(paper, **options)
@@ -99,7 +99,7 @@ def _iterate_objects(
 
 def iterate_job_objects(
     library: Library, job_id: str, options: dict[str, Any]
-) -> Iterator[Outcome]:
+) -> Iterator[PaperOutcome]:
     """Yield the objects of every full text of a harvest."""
     for found in library.texts.all_objects(job_id, **options):
         if isinstance(found, tuple):
@@ -109,7 +109,7 @@ def iterate_job_objects(
             yield str(found.stored.paper.ids), found
 
 
-def show_objects(outcomes: Iterable[Outcome], as_json: bool, *, fetched: bool = True) -> int:
+def show_objects(outcomes: Iterable[PaperOutcome], as_json: bool, *, fetched: bool = True) -> int:
     """Print the outcome for each paper's objects, and return the exit status."""
     statuses = []
     for paper, found in outcomes:
@@ -118,7 +118,9 @@ def show_objects(outcomes: Iterable[Outcome], as_json: bool, *, fetched: bool = 
             row = {"paper": paper, **found.envelope()}
             print_answer(row if as_json else f"✗ {paper}: {found}", as_json)
             continue
-        statuses.append(NO_FULL_TEXT if fetched and not all(o.file for o in found.objects) else 0)
+        statuses.append(
+            NO_FULL_TEXT_STATUS if fetched and not all(o.file for o in found.objects) else 0
+        )
         for one in found.objects:
             print_answer({"paper": paper, **one.row()} if as_json else _format_object(one), as_json)
         print_note(_summarize_objects(paper, found.objects, str(found.folder) if fetched else ""))

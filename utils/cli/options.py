@@ -15,14 +15,17 @@ from ..system.named_files import require_writable_path
 if TYPE_CHECKING:
     from .commands import CommandParser
 
-_DATE = re.compile(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2}))?)?")
+_DATE_PATTERN = re.compile(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2}))?)?")
 
 
-def add_limit_option(parser: CommandParser, things: str, usual: int, former: Sequence[str]) -> None:
-    """Add ``--limit``: at most so many *things*; a *usual* of 0 means all."""
-    shown = f"{usual:,}" if usual else "all"
+def add_limit_option(
+    parser: CommandParser, things: str, default: int, former_names: Sequence[str]
+) -> None:
+    """Add ``--limit``: at most so many *things*; a *default* of 0 means all."""
+    shown = f"{default:,}" if default else "all"
     parser.add_argument(
-        *("-n", "--limit"), type=parse_natural, default=usual, metavar="N", former=former,
+        *("-n", "--limit"), type=parse_whole_number, default=default, metavar="N",
+        former=former_names,
         help=f"at most N {things} ({shown})",
     )  # fmt: skip
 
@@ -32,19 +35,19 @@ def add_output_option(
     about: str,
     *,
     kind: Callable[[str], Any] = str,
-    former: Sequence[str] = (),
+    former_names: Sequence[str] = (),
 ) -> None:
     """Add ``--output``: the file to write."""
     parser.add_argument(
-        "--output", type=kind, default=None, metavar="FILE", former=former, help=about
+        "--output", type=kind, default=None, metavar="FILE", former=former_names, help=about
     )
 
 
-def add_date_options(parser: CommandParser, *, exact: bool = False) -> None:
-    """Add ``--since`` and ``--until``: years, or if *exact*, days and the kind of date."""
+def add_date_options(parser: CommandParser, *, with_days: bool = False) -> None:
+    """Add ``--since`` and ``--until``: years, or if *with_days*, days and the kind of date."""
     about = "published on or {} this date: 2020, 2020-05 or 2020-05-31"
-    about = about if exact else "published in or {} this year"
-    metavar = "DATE" if exact else "YEAR"
+    about = about if with_days else "published in or {} this year"
+    metavar = "DATE" if with_days else "YEAR"
     for name, word, former in (
         ("--since", "after", ["--min-date", "--year-from"]),
         ("--until", "before", ["--max-date", "--year-to"]),
@@ -57,7 +60,7 @@ def add_date_options(parser: CommandParser, *, exact: bool = False) -> None:
             former=former,
             help=about.format(word),
         )
-    if exact:
+    if with_days:
         parser.add_argument(
             "--date-type", choices=("pdat", "edat", "mdat"), default="pdat",
             help=(
@@ -102,12 +105,12 @@ def add_keys_option(parser: CommandParser) -> None:
 def add_megabytes_option(parser: CommandParser) -> None:
     """Add ``--max-mb``: the limit for one paper's files."""
     parser.add_argument(
-        "--max-mb", type=parse_natural, default=500, metavar="N", former=["--most-mb"],
+        "--max-mb", type=parse_whole_number, default=500, metavar="N", former=["--most-mb"],
         help="at most N MB of one paper's files (500)",
     )  # fmt: skip
 
 
-def parse_natural(text: str) -> int:
+def parse_whole_number(text: str) -> int:
     """Parse a whole number from 0 on.
 
     Raises
@@ -147,7 +150,7 @@ def parse_date(text: str) -> str:
     """
     if not text:
         return ""
-    if found := _DATE.fullmatch(text):
+    if found := _DATE_PATTERN.fullmatch(text):
         year, month, day = (int(one) if one else 0 for one in found.groups())
         try:
             date(year, month or 1, day or 1)

@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
     from ..lists.pasted import ListEntry
 
-_OPTIONS = {
+_OPTION_BY_PARAMETER = {
     **dict.fromkeys(("max_results", "max_papers", "max_rows", "max_records", "top_k"), "--limit"),
     **dict.fromkeys(("min_date", "year_from", "start_year"), "--since"),
     **dict.fromkeys(("max_date", "year_to", "end_year"), "--until"),
 }
 """Parameters that the library names in errors, by the options of the shell."""
-_PARAMETER = re.compile(rf"\b({'|'.join(_OPTIONS)})\b(?!=)")
-_ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)}|start|because|folder)=(?=\S)")
-TYPED_LIST = "typed"
+_PARAMETER_PATTERN = re.compile(rf"\b({'|'.join(_OPTION_BY_PARAMETER)})\b(?!=)")
+_ARGUMENT_PATTERN = re.compile(rf"\b({'|'.join(_OPTION_BY_PARAMETER)}|start|because|folder)=(?=\S)")
+TYPED_LIST_NAME = "typed"
 """The name of the list of identifiers that stand in the command itself."""
-NO_FULL_TEXT, BAD_REQUEST, UNREACHABLE, NOT_STORED = 1, 2, 3, 4
+NO_FULL_TEXT_STATUS, BAD_REQUEST_STATUS, UNREACHABLE_STATUS, NOT_STORED_STATUS = 1, 2, 3, 4
 _FILE_PATTERN = re.compile(
     r"(?:\.{0,2}|~[^/\s]*|[a-z]:)[/\\].*|.*[/\\]|\.\.?"
     r"|.*\.(?:txt|csv|tsv|tab|ris|bib|bibtex|nbib|medline|enw|ciw|xml|jsonl?|xlsx?|docx?|ods|pdf"
@@ -62,23 +62,23 @@ def combine_statuses(statuses: Sequence[int]) -> int:
     >>> [combine_statuses(statuses) for statuses in ([0, 4, 1], [2, 2], [0, 3], [0, 0])]
     [4, 2, 1, 0]
     """
-    if NOT_STORED in statuses:
-        return NOT_STORED
-    if all(status == BAD_REQUEST for status in statuses):
-        return BAD_REQUEST
-    if all(status == UNREACHABLE for status in statuses):
-        return UNREACHABLE
-    return NO_FULL_TEXT if any(statuses) else 0
+    if NOT_STORED_STATUS in statuses:
+        return NOT_STORED_STATUS
+    if all(status == BAD_REQUEST_STATUS for status in statuses):
+        return BAD_REQUEST_STATUS
+    if all(status == UNREACHABLE_STATUS for status in statuses):
+        return UNREACHABLE_STATUS
+    return NO_FULL_TEXT_STATUS if any(statuses) else 0
 
 
 def print_answer(
-    what: dict[str, Any] | str, as_json: bool = False, *, to_paste: bool = False
+    answer: dict[str, Any] | str, as_json: bool = False, *, unwrapped_lines: bool = False
 ) -> None:
-    """Write an answer to standard output; lines *to_paste* are not broken on a terminal."""
+    """Write an answer to standard output; lines *unwrapped_lines* are not broken on a terminal."""
     # JSON is escaped where the console cannot show a letter: a program reads the same.
     ascii_only = not supports_unicode()
-    text = to_escaped_json(what, ascii_only) if as_json else clean_text(str(what))
-    text = text if as_json or to_paste else fit_terminal(text)
+    text = to_escaped_json(answer, ascii_only) if as_json else clean_text(str(answer))
+    text = text if as_json or unwrapped_lines else fit_terminal(text)
     LINE.clear_line()
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
@@ -125,11 +125,11 @@ def pluralize(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def parse_drawing_kinds(asked: str) -> list[str]:
-    """Return the kinds of drawing named in *asked*."""
+def parse_drawing_kinds(names: str) -> list[str]:
+    """Return the kinds of drawing named in *names*."""
     from ..reports.prisma import DRAWINGS
 
-    kinds = [word.strip().lower() for word in asked.split(",") if word.strip()]
+    kinds = [word.strip().lower() for word in names.split(",") if word.strip()]
     if strange := [kind for kind in kinds if kind not in DRAWINGS]:
         msg = f"The PRISMA figure is not drawn as {', '.join(strange)}."
         raise BadRequest(msg, f"Choose among {', '.join(DRAWINGS)}; prisma.svg is always written.")
@@ -142,7 +142,7 @@ def print_error(error: PaperError, as_json: bool) -> int:
         row = error.row() if isinstance(error, NothingFound) else error.envelope()
         print_answer(row, as_json=True)
     else:
-        print_error_text(_to_shell_options(f"{error.message} {error.hint or error.usual_hint}"))
+        print_error_text(_to_shell_options(f"{error.message} {error.hint or error.default_hint}"))
     return error.exit_code
 
 
@@ -152,8 +152,10 @@ def _to_shell_options(text: str) -> str:
     >>> _to_shell_options('max_results is 0. For the next page: start=1000, because="it is short"')
     '--limit is 0. For the next page: --start 1000, --because "it is short"'
     """
-    text = _ARGUMENT.sub(lambda found: f"{_OPTIONS.get(found[1], f'--{found[1]}')} ", text)
-    return _PARAMETER.sub(lambda found: _OPTIONS[found[1]], text)
+    text = _ARGUMENT_PATTERN.sub(
+        lambda found: f"{_OPTION_BY_PARAMETER.get(found[1], f'--{found[1]}')} ", text
+    )
+    return _PARAMETER_PATTERN.sub(lambda found: _OPTION_BY_PARAMETER[found[1]], text)
 
 
 def print_unread_identifier(text: str, as_json: bool) -> int:
@@ -182,14 +184,14 @@ class QueryOrLists(NamedTuple):
     @property
     def title(self) -> str:
         """The names of the files; empty if all identifiers were typed."""
-        return ", ".join(name for name in self.lists if name != TYPED_LIST)
+        return ", ".join(name for name in self.lists if name != TYPED_LIST_NAME)
 
 
-def read_arguments(words: Sequence[str], *, excluded_too: bool = True) -> QueryOrLists:
+def read_arguments(words: Sequence[str], *, with_excluded: bool = True) -> QueryOrLists:
     """Read files and identifiers; words that are neither make up one query.
 
-    Without words, or for ``-``, what is piped in is read. Unless *excluded_too*, what all screeners
-    of a list excluded is left out of it, with a note.
+    Without words, or for ``-``, standard input is read. Papers that all screeners of a list
+    excluded are left out of it with a note, unless *with_excluded*.
 
     Raises
     ------
@@ -208,10 +210,10 @@ def read_arguments(words: Sequence[str], *, excluded_too: bool = True) -> QueryO
             lists.setdefault(word, []).extend(reader(load_settings()))
         elif word == "-" or (_is_existing_path(word) and not Path(word).is_dir()):
             name = "standard input" if word == "-" else Path(word).name
-            lists.setdefault(name, []).extend(_read_entries(word, name, excluded_too))
+            lists.setdefault(name, []).extend(_read_entries(word, name, with_excluded))
         elif (ids := Ids.maybe(word)) or _IDENTIFIER_PATTERN.fullmatch(word):
             # A word that only looks like an identifier is a slip, and is named with the rest.
-            lists.setdefault(TYPED_LIST, []).append(ListEntry(word, ids))
+            lists.setdefault(TYPED_LIST_NAME, []).append(ListEntry(word, ids))
         elif _FILE_PATTERN.fullmatch(word):
             raise build_unreadable_error(Path(word))
         else:
@@ -219,8 +221,8 @@ def read_arguments(words: Sequence[str], *, excluded_too: bool = True) -> QueryO
     if others and lists:
         msg = f"{others[0]!r} is not a file or an identifier, unlike other arguments."
         raise BadRequest(msg, "Put a query into quotes. To combine it with lists, use --query.")
-    if list(lists) == [TYPED_LIST] and not any(entry.ids for entry in lists[TYPED_LIST]):
-        raise build_no_identifier_error(lists[TYPED_LIST][0].asked)
+    if list(lists) == [TYPED_LIST_NAME] and not any(entry.ids for entry in lists[TYPED_LIST_NAME]):
+        raise build_no_identifier_error(lists[TYPED_LIST_NAME][0].asked)
     query = _join_query(others)
     if not (query or lists):
         raise BadRequest("The query is empty.", "Give a query, identifiers or a file of them.")
@@ -239,15 +241,15 @@ def _is_existing_path(word: str) -> bool:
     return os.path.exists(word)  # noqa: PTH110 - for which a question too long for a path is none
 
 
-def _read_entries(word: str, name: str, excluded_too: bool) -> list[ListEntry]:
+def _read_entries(word: str, name: str, with_excluded: bool) -> list[ListEntry]:
     try:
         if word != "-":
             with Path(word).open("rb") as file:
-                return _parse_list(_read_bounded(file), name, excluded_too)
+                return _parse_list(_read_bounded(file), name, with_excluded)
         if sys.stdin is None or sys.stdin.isatty():
             msg = "No papers were given."
             raise BadRequest(msg, "Give a query, identifiers, or a file of them; or pipe them in.")
-        return _parse_list(_read_bounded(sys.stdin.buffer), "", excluded_too)
+        return _parse_list(_read_bounded(sys.stdin.buffer), "", with_excluded)
     except BadRequest as error:
         message = error.message if name in error.message else f"{name}: {error.message}"
         raise BadRequest(message, error.hint, **error.details) from None
@@ -255,14 +257,14 @@ def _read_entries(word: str, name: str, excluded_too: bool) -> list[ListEntry]:
         raise build_unreadable_error(Path(word), error) from None
 
 
-def _parse_list(data: bytes, name: str, excluded_too: bool) -> list[ListEntry]:
+def _parse_list(data: bytes, name: str, with_excluded: bool) -> list[ListEntry]:
     """Return the papers of a list; papers that screeners excluded only on request."""
     from ..lists.decisions import has_screening_decisions, read_included_papers
     from ..lists.references import read_file_entries
 
     if not has_screening_decisions(data):
         return list(read_file_entries(data, name))
-    kept, left_out = read_included_papers(data, name, excluded_too=excluded_too)
+    kept, left_out = read_included_papers(data, name, excluded_too=with_excluded)
     if left_out:
         whose = name or "The list"
         print_note(f"{whose}: {pluralize(left_out, 'paper')} left out, excluded by all screeners.")

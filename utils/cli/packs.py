@@ -13,7 +13,7 @@ from ..errors import BadRequest
 from .commands import Commands, command
 from .options import add_keys_option, add_output_option
 from .output import (
-    NO_FULL_TEXT,
+    NO_FULL_TEXT_STATUS,
     format_bytes,
     pluralize,
     print_answer,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..lists.pasted import ListEntry
     from ..packs import Pack
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9-]*", re.I)
+_NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9-]*", re.I)
 
 
 def add(commands: Commands) -> None:
@@ -86,7 +86,7 @@ def _write_pack(args: argparse.Namespace, library: Library) -> int:
         print_answer(_format_pack(pack, dry_run=args.dry_run))
         for line in _format_reasons(pack):
             print_note(line)
-    return NO_FULL_TEXT if pack.missing else 0
+    return NO_FULL_TEXT_STATUS if pack.missing else 0
 
 
 def read_named_papers(words: list[str]) -> tuple[str | dict[str, list[ListEntry]], str]:
@@ -94,7 +94,12 @@ def read_named_papers(words: list[str]) -> tuple[str | dict[str, list[ListEntry]
     from ..model.identifiers import Ids
 
     [first, *rest] = words
-    if not rest and _NAME.fullmatch(first) and not Path(first).exists() and not Ids.maybe(first):
+    if (
+        not rest
+        and _NAME_PATTERN.fullmatch(first)
+        and not Path(first).exists()
+        and not Ids.maybe(first)
+    ):
         return first, ""
     asked = read_arguments(words)
     if asked.query:

@@ -15,9 +15,11 @@ from contextlib import contextmanager, redirect_stdout, suppress
 
 from ..system.progress_display import LINE
 
-PAGED = frozenset({"search", "list", "cite", "review related", "setup settings", "harvest status"})
+PAGED_COMMANDS = frozenset(
+    {"search", "list", "cite", "review related", "setup settings", "harvest status"}
+)
 """The commands whose output is a list."""
-_USUAL = ("less", "-FRX")
+_DEFAULT_PAGER = ("less", "-FRX")
 
 
 class _CollectedOutput(io.TextIOWrapper):
@@ -31,7 +33,7 @@ class _CollectedOutput(io.TextIOWrapper):
 @contextmanager
 def page_output(name: str) -> Iterator[None]:
     """Collect the output of the command *name*, and show it page by page if it is long."""
-    command = _find_pager() if name in PAGED and is_terminal() and not LINE.quiet else []
+    command = _find_pager() if name in PAGED_COMMANDS and is_terminal() and not LINE.quiet else []
     if not command:
         yield
         return
@@ -53,10 +55,10 @@ def is_terminal() -> bool:
 
 def _find_pager() -> list[str]:
     """Return the pager's command; empty without one, or for ``cat``."""
-    from ..settings import read_pager
+    from ..settings import read_pager_command
 
-    command = read_pager()
-    command = list(_USUAL) if command is None else command
+    command = read_pager_command()
+    command = list(_DEFAULT_PAGER) if command is None else command
     return command if command and command != ["cat"] and shutil.which(command[0]) else []
 
 

@@ -30,10 +30,10 @@ from .options import (
     add_output_option,
     add_pdf_option,
     add_pmc_last_option,
-    parse_natural,
+    parse_whole_number,
 )
 from .output import (
-    NO_FULL_TEXT,
+    NO_FULL_TEXT_STATUS,
     combine_statuses,
     print_answer,
     print_note,
@@ -47,7 +47,7 @@ from .upkeep import describe_text, note_due_audit
 
 _LIST_SUFFIXES = {".txt", ".csv", ".tsv", ".ris", ".bib", ".nbib", ".xml", ".json"}
 _PATH_MAX_CHARS = 4096  # characters
-_MARKS: dict[Kind, str] = {"full_text": "●", "abstract": "○", "record": "·", "rejected": "✗"}
+_MARK_BY_KIND: dict[Kind, str] = {"full_text": "●", "abstract": "○", "record": "·", "rejected": "✗"}
 
 if TYPE_CHECKING:
     from ..curation.reading import Reading
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from ..library import Library
     from ..lists.pasted import ListEntry
     from ..model.identifiers import Ids
-_FILTERS = (
+_FILTER_OPTIONS = (
     *("text", "kind", "journal", "job_id", "has_pdf", "author", "license", "verdict"),
     *("version", "retracted", "tag", "sort_by"),
 )
@@ -83,9 +83,9 @@ def add(commands: Commands) -> None:
     listing.add_argument(
         "--sort-by", choices=SORT_ORDERS, default="", help="the order (newest, or best for words)"
     )
-    add_limit_option(listing, "papers", 20, former=["--max-results"])
+    add_limit_option(listing, "papers", 20, former_names=["--max-results"])
     listing.add_argument(
-        "--start", type=parse_natural, default=0, metavar="N", help="skip N papers"
+        "--start", type=parse_whole_number, default=0, metavar="N", help="skip N papers"
     )
 
 
@@ -100,7 +100,7 @@ def _add_download(commands: Commands) -> None:
     )
     add_pdf_option(download)
     add_output_option(
-        download, "also write a copy to this path on the shelf", former=["--output-path"]
+        download, "also write a copy to this path on the shelf", former_names=["--output-path"]
     )
 
 
@@ -135,7 +135,7 @@ def _add_read(commands: Commands) -> None:
     )
     read.add_argument("--no-references", dest="references", action="store_false")
     read.add_argument(
-        "--start", type=parse_natural, default=0, metavar="N", help="skip N characters"
+        "--start", type=parse_whole_number, default=0, metavar="N", help="skip N characters"
     )
     read.add_argument(
         "--max-chars", type=int, default=8000, metavar="N", help="print at most N characters (8000)"
@@ -166,7 +166,7 @@ def _download_papers(args: argparse.Namespace, library: Library) -> int:
             shown = outcome.text.removeprefix(f"{ids} ")
             print_answer(row if args.json else f"✗ {ids}: {shown}", args.json)
         else:
-            statuses.append(0 if outcome.stored.kind == "full_text" else NO_FULL_TEXT)
+            statuses.append(0 if outcome.stored.kind == "full_text" else NO_FULL_TEXT_STATUS)
             texts.append(outcome.stored)
             row = {"paper": str(ids), **outcome.row()}
             print_answer(row if args.json else _format_download(ids, outcome), args.json)
@@ -280,7 +280,7 @@ def describe_place(anchor: Anchor) -> str:
 
 
 def _list_papers(args: argparse.Namespace, library: Library) -> int:
-    filters = {name: getattr(args, name) for name in _FILTERS}
+    filters = {name: getattr(args, name) for name in _FILTER_OPTIONS}
     filters |= {"min_date": args.since[:4], "max_date": args.until[:4]}
     total, page = library.list_papers(**filters, start=args.start, max_results=args.limit)
     for stored in page:
@@ -311,7 +311,9 @@ def _to_paper_row(stored: StoredPaper, pdf: str) -> dict[str, Any]:
 def _format_paper(stored: StoredPaper, pdf: str) -> str:
     description = f"\n  {describe_text(stored)}" if stored.shows_evidence else ""
     version = f" ({stored.version})" if stored.version in UNPUBLISHED_VERSIONS else ""
-    head = f"{_MARKS[stored.kind]} {stored.paper.ids}{version}  {one_line(stored.paper.title)}"
+    head = (
+        f"{_MARK_BY_KIND[stored.kind]} {stored.paper.ids}{version}  {one_line(stored.paper.title)}"
+    )
     paths = "\n  ".join(filter(None, (stored.path, pdf)))
     return f"{head}{description}\n  {paths}"
 
@@ -349,7 +351,7 @@ def read_entries(arguments: Sequence[str]) -> list[ListEntry]:
 
 
 def _format_download(ids: Ids, download: Download) -> str:
-    stored, mark = download.stored, _MARKS[download.stored.kind]
+    stored, mark = download.stored, _MARK_BY_KIND[download.stored.kind]
     if stored.kind == "full_text":
         parts = [
             "on the shelf already" if download.cached else get_route_label(stored.via),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..system.plain_text import one_line
 from .commands import Commands, command
-from .output import NO_FULL_TEXT, print_answer, print_note
+from .output import NO_FULL_TEXT_STATUS, print_answer, print_note
 from .progress import show_count
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def show_pdfs(outcomes: Iterable[PdfOutcome], as_json: bool) -> int:
         print_note(f"{have:,} with a PDF ({new:,} new), {missing:,} without")
     else:
         print_note("No full text among these papers, so no PDF was looked for.")
-    return NO_FULL_TEXT if missing else 0
+    return NO_FULL_TEXT_STATUS if missing else 0
 
 
 def _to_row(outcome: PdfOutcome) -> dict[str, Any]:

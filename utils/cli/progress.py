@@ -15,12 +15,12 @@ from typing import TypeVar
 from ..system.progress_display import LINE
 
 T = TypeVar("T")
-_SILENT_S = 2.0
-_LINE_EVERY_S = 30.0  # where nobody watches
+_DELAY_S = 2.0
+_LINE_INTERVAL_S = 30.0  # where nobody watches
 
 
 @contextmanager
-def show_time(name: str) -> Iterator[None]:
+def show_elapsed_time(name: str) -> Iterator[None]:
     """Show every second how long the command *name* has run, after the first two seconds."""
     if not LINE.is_visible():
         yield
@@ -31,7 +31,7 @@ def show_time(name: str) -> Iterator[None]:
     def tick() -> None:
         while not ended.wait(1.0):
             seconds = time.monotonic() - began
-            if seconds >= _SILENT_S:
+            if seconds >= _DELAY_S:
                 LINE.draw_text(f"{(LINE.text or name).rstrip(' …')} … {seconds:,.0f} s")
 
     ticker = Thread(target=tick, daemon=True)
@@ -52,7 +52,7 @@ def show_count(done: int, total: int) -> None:
 
 
 def show_steps(
-    steps: Iterable[T], text_of: Callable[[T], str], note: Callable[[str], None]
+    steps: Iterable[T], describe: Callable[[T], str], note: Callable[[str], None]
 ) -> T | None:
     """Iterate over *steps*, show the progress, and return the last step; None without steps.
 
@@ -60,10 +60,10 @@ def show_steps(
     """
     last: T | None = None
     shown = time.monotonic()
-    every = 1.0 if LINE.is_visible() else _LINE_EVERY_S
+    every = 1.0 if LINE.is_visible() else _LINE_INTERVAL_S
     for last in steps:
         if time.monotonic() - shown >= every:
             shown = time.monotonic()
-            (LINE.show_text if LINE.is_visible() else note)(text_of(last))
+            (LINE.show_text if LINE.is_visible() else note)(describe(last))
     LINE.clear_line()
     return last

@@ -20,7 +20,14 @@ from ..system.plain_text import one_line, to_spreadsheet_cell
 from ..system.safe_files import replace_text_file
 from .commands import Commands, command
 from .options import add_output_option, require_output
-from .output import NO_FULL_TEXT, UNREACHABLE, pluralize, print_answer, print_note, read_arguments
+from .output import (
+    NO_FULL_TEXT_STATUS,
+    UNREACHABLE_STATUS,
+    pluralize,
+    print_answer,
+    print_note,
+    read_arguments,
+)
 from .progress import show_count
 
 if TYPE_CHECKING:
@@ -28,13 +35,13 @@ if TYPE_CHECKING:
     from ..lists.pasted import ListEntry
     from ..search.resolve import Resolution
 
-_TABLES = {".csv": ",", ".tsv": "\t"}
-_REFERENCES = {".ris": "ris", ".bib": "bibtex", ".nbib": "nbib"}
+_DELIMITER_BY_SUFFIX = {".csv": ",", ".tsv": "\t"}
+_STYLE_BY_SUFFIX = {".ris": "ris", ".bib": "bibtex", ".nbib": "nbib"}
 _COLUMNS = (
     *("row", "status", "pmid", "pmcid", "doi", "arxiv", "confidence", "title", "authors", "year"),
     *("journal", "volume", "issue", "pages", "asked for", "why", "named by", "candidates"),
 )
-_MARKS = {"given": "●", "resolved": "●", "candidates": "?", "could_not_tell": "…"}
+_MARK_BY_STATUS = {"given": "●", "resolved": "●", "candidates": "?", "could_not_tell": "…"}
 _STATUS_LABELS = {
     "given": "with an identifier",
     "resolved": "resolved",
@@ -62,7 +69,7 @@ def add(commands: Commands) -> None:
 
 def _resolve_list(args: argparse.Namespace, library: Library) -> int:
     if args.output:
-        require_output(args.output, [*_TABLES, *_REFERENCES])
+        require_output(args.output, [*_DELIMITER_BY_SUFFIX, *_STYLE_BY_SUFFIX])
     request = read_arguments(args.what)
     if request.query:
         msg = f"{request.query!r} is not a file of references."
@@ -86,7 +93,7 @@ def _resolve_list(args: argparse.Namespace, library: Library) -> int:
 
 def _format_resolution(number: int, one: Resolution) -> str:
     """Return a reference and its paper."""
-    head = f"{_MARKS.get(one.status, '✗')} {number}. {one_line(one.asked)[:120]}"
+    head = f"{_MARK_BY_STATUS.get(one.status, '✗')} {number}. {one_line(one.asked)[:120]}"
     if one.ids:
         return f"{head}\n    {str(one) or one.ids}"
     said = f"{_STATUS_LABELS[one.status]}. {one.message}".rstrip(". ")
@@ -107,8 +114,8 @@ def _choose_exit_status(found: Sequence[Resolution]) -> int:
     if all(one.ids for one in found):
         return 0
     if all(one.status == "could_not_tell" for one in found):
-        return UNREACHABLE
-    return NO_FULL_TEXT
+        return UNREACHABLE_STATUS
+    return NO_FULL_TEXT_STATUS
 
 
 def _write_list(
@@ -121,10 +128,12 @@ def _write_list(
         record = known.get(one.ids)
         papers.append(record if isinstance(record, Paper) else entry.paper or Paper(one.ids))
     with replace_text_file(path) as file:
-        if style := _REFERENCES.get(path.suffix.lower()):
+        if style := _STYLE_BY_SUFFIX.get(path.suffix.lower()):
             file.writelines(row[style] for row in library.references.citations(papers, [style]))
         else:
-            writer = csv.writer(file, delimiter=_TABLES[path.suffix.lower()], lineterminator="\n")
+            writer = csv.writer(
+                file, delimiter=_DELIMITER_BY_SUFFIX[path.suffix.lower()], lineterminator="\n"
+            )
             writer.writerow(_COLUMNS)
             writer.writerows(_to_cell_rows(papers, found))
 

@@ -16,12 +16,12 @@ from ..lists.decisions import STAGES, GivenFacts
 from ..lists.references import MAX_LIST_BYTES
 from ..system.named_files import build_unreadable_error
 from ..system.plain_text import one_line
-from .commands import CommandParser, Commands, Verb, command
+from .commands import CommandFunction, CommandParser, Commands, command
 from .harvests import finish_harvest
 from .opening import open_on_desktop
 from .options import add_limit_option
 from .output import (
-    NO_FULL_TEXT,
+    NO_FULL_TEXT_STATUS,
     parse_drawing_kinds,
     pluralize,
     print_answer,
@@ -69,7 +69,7 @@ def add(commands: Commands) -> None:
     )
 
 
-def _add_named(commands: Commands, name: str, verb: Verb) -> CommandParser:
+def _add_review_command(commands: Commands, name: str, verb: CommandFunction) -> CommandParser:
     """Register a command on a review that is named."""
     parser = command(commands, f"review {name}", verb)
     parser.add_argument("name", help="the review's name, as listed by `review status`")
@@ -77,7 +77,7 @@ def _add_named(commands: Commands, name: str, verb: Verb) -> CommandParser:
 
 
 def _add_update(commands: Commands) -> None:
-    update = _add_named(commands, "update", _update_review)
+    update = _add_review_command(commands, "update", _update_review)
     update.add_argument(
         "--list",
         dest="lists",
@@ -96,7 +96,7 @@ def _add_update(commands: Commands) -> None:
 
 
 def _add_import(commands: Commands) -> None:
-    taken = _add_named(commands, "import", _import_decisions)
+    taken = _add_review_command(commands, "import", _import_decisions)
     taken.add_argument(
         "files",
         nargs="*",
@@ -126,12 +126,12 @@ def _add_import(commands: Commands) -> None:
 
 
 def _add_rank(commands: Commands) -> None:
-    rank = _add_named(commands, "rank", _rank_records)
+    rank = _add_review_command(commands, "rank", _rank_records)
     add_limit_option(rank, "records", 20, former=[])
 
 
 def _add_export(commands: Commands) -> None:
-    out = _add_named(commands, "export", _export_records)
+    out = _add_review_command(commands, "export", _export_records)
     out.add_argument(
         "--for",
         dest="program",
@@ -153,12 +153,12 @@ def _add_export(commands: Commands) -> None:
 
 
 def _add_harvest(commands: Commands) -> None:
-    harvest = _add_named(commands, "harvest", _harvest_review)
+    harvest = _add_review_command(commands, "harvest", _harvest_review)
     harvest.add_argument("--with-excluded", action="store_true", help="include excluded records")
 
 
 def _add_report(commands: Commands) -> None:
-    report = _add_named(commands, "report", _write_report)
+    report = _add_review_command(commands, "report", _write_report)
     report.add_argument(
         "--draw", default="", help="also draw the figure as png or as editable pptx"
     )
@@ -200,7 +200,7 @@ def _update_review(args: argparse.Namespace, library: Library) -> int:
         print_error_text(f"warning: {told}")
     for remark in done.notes:
         print_note(f"note: {remark}")
-    return NO_FULL_TEXT if done.silent else 0
+    return NO_FULL_TEXT_STATUS if done.silent else 0
 
 
 def _format_update(

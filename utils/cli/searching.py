@@ -21,7 +21,7 @@ from .options import (
     add_limit_option,
     add_types_option,
     get_year,
-    parse_natural,
+    parse_whole_number,
 )
 from .output import (
     combine_statuses,
@@ -39,11 +39,14 @@ if TYPE_CHECKING:
     from ..model.paper import Paper, SearchResult
     from ..search.search import FoundPaper, MergedSearch, SourceAnswer
 
-_WAIT_S, _LONG_WAIT_S = 14.0, 90.0  # a site that rejects a request is retried within the latter
+_DEFAULT_WAIT_S, _LONG_WAIT_S = (
+    14.0,
+    90.0,
+)  # a site that rejects a request is retried within the latter
 _SOURCES = ("pubmed", "europepmc", "arxiv", "semantic_scholar", "openalex", "all", "mirror")
 _ORDERS = ("pub_date", "relevance", "author", "journal")
 FILE_STYLES = ("ris", "bibtex", "nbib", "csl-json")
-_KINDS = {
+_LINK_NAME_BY_KIND = {
     "similar": "pubmed_similar_articles", "cited-by": "pubmed_citedin",
     "references": "pubmed_references",
 }  # fmt: skip
@@ -65,18 +68,20 @@ def add(commands: Commands) -> None:
             "mirror (pubmed)"
         ),
     )
-    add_limit_option(search, "papers", 10, former=["--max-results"])
-    search.add_argument("--start", type=parse_natural, default=0, metavar="N", help="skip N papers")
+    add_limit_option(search, "papers", 10, former_names=["--max-results"])
+    search.add_argument(
+        "--start", type=parse_whole_number, default=0, metavar="N", help="skip N papers"
+    )
     search.add_argument(
         "--sort-by", choices=_ORDERS, default="", help="sort order (several sources: relevance)"
     )
-    add_date_options(search, exact=True)
+    add_date_options(search, with_days=True)
     add_types_option(search)
     search.add_argument("--author", default="", metavar="NAME", help="only papers by this author")
     search.add_argument(
         "--wait",
         type=float,
-        default=_WAIT_S,
+        default=_DEFAULT_WAIT_S,
         metavar="SECONDS",
         help="wait N seconds for all sources together (14)",
     )
@@ -94,8 +99,8 @@ def _add_references(commands: Commands) -> None:
     add_keys_option(cite)
     related = command(commands, "review related", _list_related)
     related.add_argument("pmid", help="the paper's PMID")
-    related.add_argument("--kind", choices=list(_KINDS), default="similar")
-    add_limit_option(related, "papers", 10, former=["--max-results"])
+    related.add_argument("--kind", choices=list(_LINK_NAME_BY_KIND), default="similar")
+    add_limit_option(related, "papers", 10, former_names=["--max-results"])
 
 
 def _search_papers(args: argparse.Namespace, library: Library) -> int:
@@ -288,13 +293,13 @@ def print_references(papers: Sequence[Paper], style: str, library: Library, keys
     if style == "csl-json":
         import json
 
-        print_answer(json.dumps(references, ensure_ascii=False, indent=1), to_paste=True)
+        print_answer(json.dumps(references, ensure_ascii=False, indent=1), unwrapped_lines=True)
     elif style in FILE_STYLES:
         # Each record brings its own blank line.
-        print_answer("".join(references).rstrip("\n"), to_paste=True)
+        print_answer("".join(references).rstrip("\n"), unwrapped_lines=True)
     else:
         for reference in references:
-            print_answer(one_line(reference), to_paste=True)
+            print_answer(one_line(reference), unwrapped_lines=True)
 
 
 def _print_citations(args: argparse.Namespace, library: Library) -> int:
@@ -334,7 +339,7 @@ def _parse_cited_paper(entry: ListEntry) -> str | Ids:
 
 
 def _list_related(args: argparse.Namespace, library: Library) -> int:
-    kind: Any = _KINDS[args.kind]
+    kind: Any = _LINK_NAME_BY_KIND[args.kind]
     found = library.pubmed.related(args.pmid, kind, args.limit)
     for number, one in enumerate(found.articles, 1):
         row = {name: getattr(one, name) for name in ("pmid", "doi", "title", "authors", "year")}

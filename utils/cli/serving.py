@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 
 from ..errors import BadRequest
-from ..plugins import import_part
+from ..plugins import import_by_name
 from ..system.nearest import suggest_nearest_name
 from .commands import Commands, command
-from .options import parse_days, parse_natural
+from .options import parse_days, parse_whole_number
 from .output import print_answer
 
 _TOKEN_MAX_DAYS = 366
 _MAX_PORT = 65_535
 _SCOPES = ("read", "download")
-_SETTINGS = ("mcp_transport_type", "mcp_http_host", "mcp_http_port")
+_SERVER_SETTINGS = ("mcp_transport_type", "mcp_http_host", "mcp_http_port")
 
 
 def add(commands: Commands) -> None:
@@ -35,7 +35,7 @@ def add(commands: Commands) -> None:
     serve.add_argument(
         "--port",
         dest="mcp_http_port",
-        type=parse_natural,
+        type=parse_whole_number,
         metavar="N",
         help="the port to listen on (3010; 0: any free port)",
     )
@@ -58,12 +58,12 @@ def add(commands: Commands) -> None:
 
 
 def _run_server(args: argparse.Namespace, _: object) -> int:
-    options = {name: getattr(args, name) for name in _SETTINGS}
+    options = {name: getattr(args, name) for name in _SERVER_SETTINGS}
     given = {name: value for name, value in options.items() if value is not None}
     if given.get("mcp_http_port", 0) > _MAX_PORT:
         msg = f"--port is {args.mcp_http_port:,}; it must lie between 0 and {_MAX_PORT:,}."
         raise BadRequest(msg, "Write --port 3010")
-    return int(import_part(".mcp:serve")(**given))
+    return int(import_by_name(".mcp:serve")(**given))
 
 
 def _create_token(args: argparse.Namespace, _: object) -> int:
@@ -79,7 +79,7 @@ def _create_token(args: argparse.Namespace, _: object) -> int:
     if not 0 < args.days <= _TOKEN_MAX_DAYS:
         msg = f"--days must be more than 0 and at most {_TOKEN_MAX_DAYS}."
         raise BadRequest(msg, "Give another number.")
-    make_token = import_part(".mcp.auth:make_token")
+    make_token = import_by_name(".mcp.auth:make_token")
     token = make_token(load_settings(), args.name, scopes, args.days)
     print_answer({"name": args.name, "token": token} if args.json else token, args.json)
     return 0

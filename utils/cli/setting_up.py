@@ -85,15 +85,15 @@ def _set_up(args: argparse.Namespace, _: object) -> int:
             print_answer({"undone": sentence} if args.json else sentence, args.json)
         return 0
     values = _parse_values(args)
-    asks = sys.stdin.isatty() and not (args.yes or args.json)
-    if asks and not values and not args.host:
+    interactive = sys.stdin.isatty() and not (args.yes or args.json)
+    if interactive and not values and not args.host:
         values = _ask_values()
     elif not values and not args.host:
         msg = "setup asks its questions on a terminal only, and no option says what to set up."
         example = command_line("setup --email you@your-university.edu --host all --yes")
         raise BadRequest(msg, f"For example: {example}")
-    _write_settings(values, args, asks=asks)
-    _connect_hosts(values, args, asks=asks)
+    _write_settings(values, args, interactive=interactive)
+    _connect_hosts(values, args, interactive=interactive)
     if not (args.json or args.dry_run):
         print_answer(f"\nNext: {command_line('setup doctor')}\n"
             f"Undo: {command_line('setup --undo')}")  # fmt: skip
@@ -132,22 +132,22 @@ def _ask_values() -> dict[str, str]:
     now = load_settings()
     print_answer("Set up Papershelf. Press Enter to keep the value in brackets, Ctrl-C to stop.\n")
     values: dict[str, str] = {}
-    values |= _ask_valid("Your e-mail address", "PUBMED_EMAIL", now.pubmed_email)
-    values |= _ask_valid("The folder for papers", "PAPERS_DIR", str(now.papers_dir))
+    values |= _ask_until_valid("Your e-mail address", "PUBMED_EMAIL", now.pubmed_email)
+    values |= _ask_until_valid("The folder for papers", "PAPERS_DIR", str(now.papers_dir))
     print_answer("\nKeys are optional. Each brings more:")
     for key in KEYS:
         kept = "set, Enter keeps it" if now.key(key.setting) else "Enter: none"
         print_answer(f"\n{key.setting.upper()}: {key.gives}\n  to get one: {key.page}")
-        values |= _ask_valid(f"  key [{kept}]", key.setting.upper(), "", getpass)
+        values |= _ask_until_valid(f"  key [{kept}]", key.setting.upper(), "", getpass)
     return values
 
 
-def _ask_valid(
-    question: str, name: str, usual: str, read: Callable[[str], str] = input
+def _ask_until_valid(
+    question: str, name: str, default: str, read: Callable[[str], str] = input
 ) -> dict[str, str]:
     """Ask until the answer is valid, and return it by its variable; empty for Enter."""
     while True:
-        answer = read(f"{question} [{usual}]: " if usual else f"{question}: ").strip()
+        answer = read(f"{question} [{default}]: " if default else f"{question}: ").strip()
         if not answer:
             return {}
         if name == "PAPERS_DIR":
@@ -160,14 +160,18 @@ def _ask_valid(
             return {name: answer}
 
 
-def _write_settings(values: Mapping[str, str], args: argparse.Namespace, *, asks: bool) -> None:
+def _write_settings(
+    values: Mapping[str, str], args: argparse.Namespace, *, interactive: bool
+) -> None:
     """Show the settings, and write them if agreed."""
     if not values:
         return
     file = get_settings_file()
     lines = [f"  {name} = {_describe_value(name, value)}" for name, value in values.items()]
     change = plan_settings_change(values, file)
-    if not _write_change(change, "\n".join([f"\nSettings, into {file}:", *lines]), args, asks=asks):
+    if not _write_change(
+        change, "\n".join([f"\nSettings, into {file}:", *lines]), args, interactive=interactive
+    ):
         return
     in_force, fields = load_settings(), map_variables_to_fields()
     for name, value in values.items():
@@ -184,10 +188,12 @@ def _describe_value(name: str, value: str) -> str:
     return "(hidden)" if "Secret" in str(about.annotation) else value
 
 
-def _connect_hosts(values: Mapping[str, str], args: argparse.Namespace, *, asks: bool) -> None:
+def _connect_hosts(
+    values: Mapping[str, str], args: argparse.Namespace, *, interactive: bool
+) -> None:
     """Add this server to the files of the chosen hosts."""
     found = find_host_files()
-    chosen = _find_chosen_hosts(args.host, found) if args.host else found if asks else {}
+    chosen = _find_chosen_hosts(args.host, found) if args.host else found if interactive else {}
     entry = build_server_entry(load_settings(), build_server_command(ROOT))
     entry["env"] = {name: value for name, value in entry["env"].items() if name not in values}
     for host, file in chosen.items():
@@ -197,10 +203,12 @@ def _connect_hosts(values: Mapping[str, str], args: argparse.Namespace, *, asks:
             print_note(f"{host.name}: {error.text}")
             continue
         if change.difference:
-            _write_change(change, f"\n{host.name}:\n{change.difference}", args, asks=asks)
+            _write_change(
+                change, f"\n{host.name}:\n{change.difference}", args, interactive=interactive
+            )
         elif not args.json:
             print_answer(f"\n{host.name} already starts this server ({file}).")
-    if asks and not chosen:
+    if interactive and not chosen:
         print_answer(
             "\nNo assistant was found on this computer. To see what to paste: "
             f"{command_line('setup doctor --hosts')}"
@@ -225,7 +233,9 @@ def _find_chosen_hosts(names: Sequence[str], found: Mapping[McpHost, Path]) -> d
     return {by_name[name.casefold()]: found[by_name[name.casefold()]] for name in names}
 
 
-def _write_change(change: FileChange, shown: str, args: argparse.Namespace, *, asks: bool) -> bool:
+def _write_change(
+    change: FileChange, description: str, args: argparse.Namespace, *, interactive: bool
+) -> bool:
     """Show a change, write it if agreed, and return whether it was written.
 
     Raises
@@ -234,9 +244,9 @@ def _write_change(change: FileChange, shown: str, args: argparse.Namespace, *, a
         Nobody can be asked, and ``--yes`` was not given.
     """
     if not args.json:
-        print_answer(shown)
-    writes = not args.dry_run and (args.yes or (asks and _ask_consent()))
-    if not (writes or args.dry_run or asks):
+        print_answer(description)
+    writes = not args.dry_run and (args.yes or (interactive and _ask_consent()))
+    if not (writes or args.dry_run or interactive):
         raise BadRequest(
             "Nothing was written: there is no terminal to ask on.",
             "Add --yes, or --dry-run.",

@@ -17,8 +17,8 @@ from ..system.named_files import require_writable_path
 from ..system.plain_text import one_line, to_spreadsheet_cell
 from ..system.safe_files import replace_text_file
 from .commands import Commands, command
-from .options import add_output_option, parse_natural, require_output
-from .output import NO_FULL_TEXT, pluralize, print_answer, print_note, read_arguments
+from .options import add_output_option, parse_whole_number, require_output
+from .output import NO_FULL_TEXT_STATUS, pluralize, print_answer, print_note, read_arguments
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from ..search.citation_indexes import Direction
 
 _COLUMNS = ("papers", "round", "pmid", "doi", "title", "year", "journal", "led_to_by", "indexes")
-_MOST_ROUNDS = 5
-_PER_ROUND = 50
-_MOST_SHOWN = 20  # printed references that are no paper yet
+_MAX_ROUNDS = 5
+_DEFAULT_PAPERS_PER_ROUND = 50
+_MAX_SHOWN_REFERENCES = 20  # printed references that are no paper yet
 
 
 def add(commands: Commands) -> None:
@@ -48,13 +48,13 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument(
         "--rounds",
-        type=parse_natural,
+        type=parse_whole_number,
         default=0,
         metavar="N",
         help="the number of rounds; each starts from the papers found before (1)",
     )
     parser.add_argument(
-        *("--per-round",), dest="most", type=parse_natural, default=0, metavar="N",
+        *("--per-round",), dest="most", type=parse_whole_number, default=0, metavar="N",
         former=["--most"],
         help="start the next round from at most N papers (50)",
     )  # fmt: skip
@@ -79,8 +79,8 @@ def _parse_directions(args: argparse.Namespace) -> list[Direction]:
 def _search_citations(args: argparse.Namespace, library: Library) -> int:
     if review := _find_review_name(args.what, library):
         return _snowball_review(review, args, library)
-    if args.rounds > _MOST_ROUNDS:
-        raise BadRequest(f"--rounds must be at most {_MOST_ROUNDS}.", "Start with one round.")
+    if args.rounds > _MAX_ROUNDS:
+        raise BadRequest(f"--rounds must be at most {_MAX_ROUNDS}.", "Start with one round.")
     if args.output:
         require_output(args.output, (".ris", ".csv"))
     if args.unmatched:
@@ -93,7 +93,7 @@ def _search_citations(args: argparse.Namespace, library: Library) -> int:
         known=_fetch_papers(known, library),
         directions=_parse_directions(args),
         rounds=args.rounds or 1,
-        per_round=args.most or _PER_ROUND,
+        per_round=args.most or _DEFAULT_PAPERS_PER_ROUND,
     )
     if args.output:
         _write_candidates(args.output, found)
@@ -108,7 +108,7 @@ def _search_citations(args: argparse.Namespace, library: Library) -> int:
     for one in found.candidates:
         print_answer(_to_candidate_row(one) if args.json else _format_candidate(one), args.json)
     _note_indexes(found)
-    return NO_FULL_TEXT if found.notes else 0
+    return NO_FULL_TEXT_STATUS if found.notes else 0
 
 
 def _find_review_name(words: Sequence[str], library: Library) -> str:
@@ -146,9 +146,9 @@ def _note_indexes(found: Snowball) -> None:
     if found.unmatched:
         many = pluralize(len(found.unmatched), "printed reference")
         print_note(f"{many} without an identifier match no paper:")
-    for seed, line in found.unmatched[:_MOST_SHOWN]:
+    for seed, line in found.unmatched[:_MAX_SHOWN_REFERENCES]:
         print_note(f"  {seed}: {line[:160]}")
-    if (rest := len(found.unmatched) - _MOST_SHOWN) > 0:
+    if (rest := len(found.unmatched) - _MAX_SHOWN_REFERENCES) > 0:
         print_note(f"  … and {rest:,} more; to write all of them: --unmatched FILE")
 
 

@@ -15,7 +15,7 @@ from ..errors import BadRequest
 from ..system.plain_text import one_line
 from .commands import Commands, command
 from .options import add_keys_option, add_limit_option
-from .output import NO_FULL_TEXT, UNREACHABLE, pluralize, print_answer, print_note
+from .output import NO_FULL_TEXT_STATUS, UNREACHABLE_STATUS, pluralize, print_answer, print_note
 from .progress import show_count
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from ..model.paper import Kind, StoredPaper
     from ..settings import Settings
 
-_MAX_NAMED = 20
+_MAX_NAMED_PAPERS = 20
 _MAX_REASONS = 3  # of each change of verdict
-_DIGITS = re.compile(r"\d[\d.,]*")
+_NUMBER_PATTERN = re.compile(r"\d[\d.,]*")
 _STATES = ("problem", "warning", "ok")  # in the order they are shown
 _STATE_MARKS = {"ok": "✓", "warning": "!", "problem": "✗"}
-KINDS: dict[Kind, str] = {
+KIND_LABELS: dict[Kind, str] = {
     "full_text": "full text",
     "abstract": "abstract only",
     "record": "record only",
@@ -61,7 +61,7 @@ def add(commands: Commands) -> None:
         action="store_true",
         help="with --texts: only of papers that are due today, PAPERS_RECHECK_PER_DAY at most",
     )
-    add_limit_option(recheck, "papers with --texts", 0, former=())
+    add_limit_option(recheck, "papers with --texts", 0, former_names=())
     export = command(commands, "export", _export_references)
     export.add_argument("--job", default="", help="of this harvest only")
     add_keys_option(export)
@@ -178,7 +178,7 @@ def _recheck_papers(args: argparse.Namespace, library: Library) -> int:
         print_note(f"To compare files with the current records: {command_line('shelf audit')}")
     if counts.get("new_copy") or counts.get("postponed"):
         print_note(f"To get the new copies: {command_line('shelf recheck --texts')}")
-    return UNREACHABLE if set(counts) == {"could_not_tell"} else 0
+    return UNREACHABLE_STATUS if set(counts) == {"could_not_tell"} else 0
 
 
 def _export_references(args: argparse.Namespace, library: Library) -> int:
@@ -225,7 +225,7 @@ def _run_doctor(args: argparse.Namespace, library: Library) -> int:
         line = f"{_STATE_MARKS[check.state]} {check.what}: {check.detail}{advice}"
         print_answer(asdict(check) if args.json else line, args.json)
     problems = {check.what for check in checks if check.state == "problem" and check.required}
-    return UNREACHABLE if "network" in problems else NO_FULL_TEXT if problems else 0
+    return UNREACHABLE_STATUS if "network" in problems else NO_FULL_TEXT_STATUS if problems else 0
 
 
 def _show_hosts(args: argparse.Namespace, settings: Settings) -> int:
@@ -301,7 +301,7 @@ def _audit_shelf(args: argparse.Namespace, library: Library) -> int:
         _note_downloads(changes)
     due = outcomes["changed"] and not args.fix
     problems = outcomes["not_read"] + outcomes["lost"] + outcomes["pdf_missing"]
-    return NO_FULL_TEXT if problems or due else 0
+    return NO_FULL_TEXT_STATUS if problems or due else 0
 
 
 def _format_result(one: AuditResult) -> str:
@@ -333,7 +333,7 @@ def _find_common_reasons(results: Sequence[AuditResult]) -> Iterator[tuple[str, 
     examples: dict[str, str] = {}
     for one in results:
         reason = one_line(one.evidence.partition("; ")[0])
-        counts[kind := _DIGITS.sub("0", reason)] += 1
+        counts[kind := _NUMBER_PATTERN.sub("0", reason)] += 1
         examples.setdefault(kind, reason)
     yield from ((examples[kind], count) for kind, count in counts.most_common(_MAX_REASONS))
 
@@ -343,8 +343,12 @@ def _note_downloads(changes: Changes) -> None:
     lost = [one for (_, now), results in changes.items() for one in results
             if now not in ("full_text", "doubtful")]  # fmt: skip
     if lost:
-        papers = " ".join(f"'{one.paper}'" for one in lost[:_MAX_NAMED])
-        more = f" (and {len(lost) - _MAX_NAMED:,} more)" if len(lost) > _MAX_NAMED else ""
+        papers = " ".join(f"'{one.paper}'" for one in lost[:_MAX_NAMED_PAPERS])
+        more = (
+            f" (and {len(lost) - _MAX_NAMED_PAPERS:,} more)"
+            if len(lost) > _MAX_NAMED_PAPERS
+            else ""
+        )
         print_note(f"To try other copies: {command_line(f'download {papers}{more}')}")
 
 
@@ -378,6 +382,6 @@ def _keep_text(args: argparse.Namespace, library: Library) -> int:
             {"paper": str(stored.paper.ids), **fields, "file_path": stored.path}, as_json=True
         )
     else:
-        description = describe_text(stored) if stored.shows_evidence else KINDS[stored.kind]
+        description = describe_text(stored) if stored.shows_evidence else KIND_LABELS[stored.kind]
         print_answer(f"{stored.paper.ids}: {description}\n  {stored.path}")
     return 0

@@ -14,14 +14,14 @@ from ..command_line import command_line
 from ..errors import BadRequest, PaperError
 from ..system.plain_text import one_line
 from .commands import Commands, command
-from .output import NO_FULL_TEXT, combine_statuses, print_answer, print_error
+from .output import NO_FULL_TEXT_STATUS, combine_statuses, print_answer, print_error
 
 if TYPE_CHECKING:
     from ..curation.verification import Verification
     from ..library import Library
 
-_SIGNS = {"whole": "✓", "doubtful": "?", "not_whole": "✗"}
-_IDENTITY = {
+_MARK_BY_WHOLENESS = {"whole": "✓", "doubtful": "?", "not_whole": "✗"}
+_IDENTITY_LABELS = {
     "same": "this paper",
     "other": "another paper",
     "unknown": "not compared with a record",
@@ -74,12 +74,13 @@ def _show_result(result: Verification | PaperError, *, as_json: bool) -> int:
     fails = result.outcome == "not_whole" or result.identity == "other"
     if as_json:
         print_answer(result.row(), as_json=True)
-        return NO_FULL_TEXT if fails else 0
+        return NO_FULL_TEXT_STATUS if fails else 0
     counts = ", ".join(f"{number:,} {name}" for name, number in result.counts.items() if number)
     print_answer(
-        f"{_SIGNS[result.outcome]} {one_line(result.file)}: {result.verdict.replace('_', ' ')}, "
-        f"{_IDENTITY[result.identity]}{f' ({counts})' if counts else ''}"
+        f"{_MARK_BY_WHOLENESS[result.outcome]} {one_line(result.file)}: "
+        f"{result.verdict.replace('_', ' ')}, "
+        f"{_IDENTITY_LABELS[result.identity]}{f' ({counts})' if counts else ''}"
     )
     for reason in result.evidence:
         print_answer(f"  {one_line(reason)}")
-    return NO_FULL_TEXT if fails else 0
+    return NO_FULL_TEXT_STATUS if fails else 0

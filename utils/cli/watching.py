@@ -10,12 +10,12 @@ from ..command_line import command_line
 from ..errors import BadRequest
 from .commands import Commands, command
 from .options import parse_date, require_output
-from .output import UNREACHABLE, pluralize, print_answer, print_note
+from .output import UNREACHABLE_STATUS, pluralize, print_answer, print_note
 
 if TYPE_CHECKING:
     from ..library import Library
 
-_SUFFIXES = (".html", ".atom", ".eml", ".txt")
+_DIGEST_SUFFIXES = (".html", ".atom", ".eml", ".txt")
 
 
 def add(commands: Commands) -> None:
@@ -59,7 +59,7 @@ def _run_watch(args: argparse.Namespace, library: Library) -> int:
         msg = "--as and --undo need a query, an author, a paper or a review."
         raise BadRequest(msg, f"To list all watches: {command_line('watch --list')}")
     for path in args.output:
-        require_output(path, _SUFFIXES)
+        require_output(path, _DIGEST_SUFFIXES)
     if args.undo:
         library.watches.remove(args.what)
         print_note(f"{args.what} is not watched any more.")
@@ -110,4 +110,4 @@ def _show_digest(args: argparse.Namespace, library: Library) -> int:
         print_note(f"No news of {pluralize(len(digest.watches), 'watched item')}.")
     if not args.since:
         watches.mark_seen(digest)
-    return UNREACHABLE if digest.silent else 0
+    return UNREACHABLE_STATUS if digest.silent else 0

@@ -15,7 +15,7 @@ from typing import TextIO
 
 from ..command_line import PROGRAM
 
-_KEPT_WHOLE = re.compile(
+_UNBREAKABLE_LINE_PATTERN = re.compile(
     r"\s*(?:/|~|\\\\|[A-Za-z]:[/\\]|\|)"  # a path, or a row of a Markdown table
     r"|.*\t|\s*\S+(?: \S+)*(?: {2,}\S+(?: \S+)*){2,}$"  # columns
 )
@@ -47,7 +47,7 @@ def _split_command(line: str) -> tuple[str, str, str]:
 
 
 def _wrap_line(line: str, columns: int) -> str:
-    if len(line) <= columns or _KEPT_WHOLE.match(line):
+    if len(line) <= columns or _UNBREAKABLE_LINE_PATTERN.match(line):
         return line
     before, name, after = _split_command(line)
     start = re.match(r"\s*(?:(?:\d+\.|[●○·✗✓!→-]) )?", line)

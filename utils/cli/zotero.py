@@ -19,15 +19,15 @@ from ..system.plain_text import one_line, to_spreadsheet_cell
 from ..system.safe_files import replace_text_file
 from .commands import Commands, command
 from .options import add_output_option, require_output
-from .output import NO_FULL_TEXT, pluralize, print_answer, print_note, print_warnings
+from .output import NO_FULL_TEXT_STATUS, pluralize, print_answer, print_note, print_warnings
 from .packs import read_named_papers
 
 if TYPE_CHECKING:
     from ..library import Library
     from ..zotero.push import Push
 
-_STYLES = {".ris": "ris", ".bib": "bibtex", ".nbib": "nbib"}
-_MARKS = {"new": "+", "there": "=", "skipped": "·"}
+_STYLE_BY_SUFFIX = {".ris": "ris", ".bib": "bibtex", ".nbib": "nbib"}
+_MARK_BY_STATE = {"new": "+", "there": "=", "skipped": "·"}
 _COLUMNS = ("pmid", "pmcid", "doi", "arxiv", "title", "authors", "year", "journal")
 
 
@@ -78,7 +78,7 @@ def _push_papers(args: argparse.Namespace, library: Library) -> int:
         print_note("Nothing was written." if planned.steps else "There is nothing to write.")
         if args.json:
             print_answer(_to_row(planned), as_json=True)
-        return NO_FULL_TEXT if planned.problems else 0
+        return NO_FULL_TEXT_STATUS if planned.problems else 0
     if not args.yes and not _ask_consent():
         print_note("Nothing was written.")
         return 0
@@ -90,7 +90,7 @@ def _push_papers(args: argparse.Namespace, library: Library) -> int:
     print_note(f"{pluralize(done.written, 'change')} in Zotero.")
     if not args.undo:
         print_note(f"To take them back: {command_line('zotero push --undo')}")
-    return NO_FULL_TEXT if done.problems else 0
+    return NO_FULL_TEXT_STATUS if done.problems else 0
 
 
 def _show_push(push: Push, *, undo: bool) -> None:
@@ -98,7 +98,8 @@ def _show_push(push: Push, *, undo: bool) -> None:
     for one in push.papers:
         what = ", ".join(one.added) or one.detail or "nothing to add"
         print_answer(
-            f"{_MARKS[one.action]} {one_line(one.paper.title or str(one.paper.ids))[:80]}: {what}"
+            f"{_MARK_BY_STATE[one.action]} "
+            f"{one_line(one.paper.title or str(one.paper.ids))[:80]}: {what}"
         )
     kinds = Counter(step.kind for step in push.steps)
     counts = ", ".join(pluralize(number, kind) for kind, number in kinds.items())
@@ -127,7 +128,7 @@ def _ask_consent() -> bool:
 
 def _pull_papers(args: argparse.Namespace, library: Library) -> int:
     if args.output:
-        require_output(args.output, (*_STYLES, ".csv"))
+        require_output(args.output, (*_STYLE_BY_SUFFIX, ".csv"))
     entries = library.zotero.pull(args.collection, database=args.database)
     papers = [entry.paper for entry in entries if entry.paper]
     if args.output:
@@ -150,7 +151,7 @@ def _pull_papers(args: argparse.Namespace, library: Library) -> int:
 def _write_list(path: Path, papers: Sequence[Paper], library: Library) -> None:
     """Write the papers in the form that the file's name asks for."""
     with replace_text_file(path) as file:
-        if style := _STYLES.get(path.suffix.lower()):
+        if style := _STYLE_BY_SUFFIX.get(path.suffix.lower()):
             file.writelines(row[style] for row in library.references.citations(papers, [style]))
             return
         writer = csv.writer(file, lineterminator="\n")

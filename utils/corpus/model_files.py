@@ -345,7 +345,7 @@ class HubRepository:
             hint = f"Accept them at {page}, then set HF_TOKEN to a token of your account."
             return EmbeddingsFailed(msg, hint, status=status)
         msg = f"{self._name} could not be fetched: {error.message}"
-        usual = error.usual_hint if isinstance(error, SourceMiss) else ""
+        usual = error.default_hint if isinstance(error, SourceMiss) else ""
         return EmbeddingsFailed(msg, error.hint or usual or "Run the same command again.")
 
     def _require_online(self) -> None:

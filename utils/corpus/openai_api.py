@@ -134,7 +134,7 @@ class OpenAIEmbedder:
             return self._parse_vectors(answer.json(), len(texts), answer.host)
         except SourceMiss as error:
             msg = f"No vectors were returned: {error.message}"
-            raise EmbeddingsFailed(msg, error.hint or error.usual_hint, **error.details) from None
+            raise EmbeddingsFailed(msg, error.hint or error.default_hint, **error.details) from None
 
     def _parse_vectors(self, response: Any, count: int, host: str) -> Vectors:
         """Return the vectors of a response in the order of the texts, each of length one."""

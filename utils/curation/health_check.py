@@ -140,7 +140,7 @@ def _check_plugins() -> Iterator[HealthCheck]:
 
 def _check_contact(settings: Settings) -> Iterator[HealthCheck]:
     """Check the e-mail address, and report which keys are set."""
-    if fault := settings.email_fault:
+    if fault := settings.email_problem:
         advice = "Set PUBMED_EMAIL to your own address; NCBI and Unpaywall require one."
         yield HealthCheck("e-mail", "problem", f"PUBMED_EMAIL {fault}", advice)
     else:

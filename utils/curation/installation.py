@@ -69,7 +69,7 @@ def require_valid_settings(values: Mapping[str, str]) -> None:
     fields = map_variables_to_fields()
     given = {fields[name]: value for name, value in values.items() if value}
     settings = load_settings(**given)
-    if "pubmed_email" in given and (fault := settings.email_fault):
+    if "pubmed_email" in given and (fault := settings.email_problem):
         msg = f"{given['pubmed_email']} {fault}."
         raise BadRequest(msg, "Give an address that NCBI can reach you at.")
 

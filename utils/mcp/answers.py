@@ -189,7 +189,7 @@ def build_error_result(
     """
     envelope = hints(clean_json_texts(error.envelope()))
     told = envelope["error"]
-    if error.quotes:
+    if error.quotes_site:
         told = {**told, "message": fence_untrusted(told["message"])}
     if "attempts" in error.details:
         told = {**told, "details": {"untrusted": UNTRUSTED_NOTICE, **told["details"]}}

@@ -35,7 +35,7 @@ from ..errors import BadRequest, NothingFound, PaperError, Unreachable
 from ..http import Cancellation, Cooldown
 from ..http.work import MAX_ANSWER_S, SharedWork
 from ..library import Library
-from ..plugins import import_part
+from ..plugins import import_by_name
 from ..settings import TOOLSETS
 from .answers import build_result
 from .arguments import normalize_arguments, to_bad_request
@@ -352,5 +352,5 @@ def is_toolset_enabled(toolset: str, library: Library) -> bool:
 
 def list_toolset_tools(toolset: str, library: Library) -> list[Tool]:
     """Return the tools of one toolset, whether or not it is on."""
-    modules = map(import_part, TOOLSETS[toolset])
+    modules = map(import_by_name, TOOLSETS[toolset])
     return [tool for module in modules for tool in module.tools(library)]

@@ -5,7 +5,7 @@ The order of `SOURCE_NAMES` matters; see `..model.sites`.
 
 from importlib import import_module
 
-from ..plugins import import_part, list_plugins
+from ..plugins import import_by_name, list_plugins
 from .source import Lookup, Query, QueryOptions, Route, Source, ask_and_isolate_failures
 
 SOURCE_NAMES = (
@@ -44,7 +44,7 @@ OWN_SOURCES: tuple[Source, ...] = tuple(
     import_module(f".{name}", __package__).SOURCE for name in SOURCE_NAMES
 )
 SOURCES = OWN_SOURCES + tuple(
-    import_part(f"{module}:SOURCE") for plugin in list_plugins() for module in plugin.sources
+    import_by_name(f"{module}:SOURCE") for plugin in list_plugins() for module in plugin.sources
 )
 
 __all__ = [

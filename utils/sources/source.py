@@ -27,7 +27,7 @@ from ..model.dates import get_first_day, get_last_day, parse_written_date
 from ..model.identifiers import IdName, Ids
 from ..model.paper import Fetched, Paper, SearchResult, Version, paper_from_row, to_row
 from ..model.site import Address, KeptBy, Key, Site, SiteRoute
-from ..plugins import import_part, list_plugins
+from ..plugins import import_by_name, list_plugins
 from ..settings import Settings
 
 TEXT_MINING_TERMS = (
@@ -388,10 +388,10 @@ def find_citations(settings: Settings, *, fresh: bool = False) -> CitationTable 
 
 def list_local_routes(settings: Settings) -> list[tuple[str, Route]]:
     """Return the routes that need no network, each with the source before which it is tried."""
-    offers = (import_part(plugin.routes) for plugin in list_plugins() if plugin.routes)
+    offers = (import_by_name(plugin.routes) for plugin in list_plugins() if plugin.routes)
     return [pair for offer in offers for pair in offer(settings).items()]
 
 
 def _load_record_sources() -> Iterator[RecordSource]:
     """Yield the record sources of the plugins."""
-    return (import_part(one.record_source) for one in list_plugins() if one.record_source)
+    return (import_by_name(one.record_source) for one in list_plugins() if one.record_source)
