@@ -304,11 +304,8 @@ def members() -> str:
     """Return library, namespaces, results and public names, for mkdocstrings to document."""
     import utils
 
-    public = [
-        f"{utils._MODULE_BY_NAME[name]}.{name}"
-        for name in utils.__all__
-        if name in utils._MODULE_BY_NAME
-    ]
+    modules = utils._MODULE_BY_NAME
+    public = [f"{modules[name]}.{name}" for name in utils.__all__ if name in modules]
     return "\n\n".join(
         f"## `{place.rpartition('.')[2]}`\n\n::: utils.{place}"
         for place in dict.fromkeys(("library.Library", *_NAMESPACES, *_RESULTS, *public))

@@ -21,7 +21,7 @@ ERRORS = frozenset(
     for name, value in vars(errors).items()
     if isinstance(value, type) and issubclass(value, errors.PaperError)
 )
-VARIABLES = frozenset({"msg", "message", "hint", "hints", "usual_hint", "description", "notice"})
+VARIABLES = frozenset({"msg", "message", "hint", "hints", "default_hint", "description", "notice"})
 KEYWORDS = frozenset({"help", "description", "epilog", "message", "hint"})
 LOGGED = frozenset({"warning", "error", "info", "exception"})
 LISTS = frozenset({"warnings", "notes", "reasons", "steps", "evidence"})

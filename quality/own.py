@@ -56,7 +56,9 @@ def build(root: Path) -> None:
         record = corpus.branch(branch)
         family = FAMILIES[number % len(FAMILIES)]
         folder = root / "html" / "publisher" / family / branch
-        _write(folder / "fulltext.html", pages.article_page(record, "https://site.test", family))
+        _write(
+            folder / "fulltext.html", pages.build_article_page(record, "https://site.test", family)
+        )
         _write(folder / "jats.xml", document(record))
     _walls(root / "html" / "block", corpus.branch("paywall"), corpus.branch("no_abstract"))
     _write(root / "jina" / "error.txt", JINA_ERROR)
@@ -146,7 +148,7 @@ def _snippets(record: Record) -> str:
 
 def _section_missing(record: Record) -> str:
     """Return the page of a whole paper whose third numbered section is not there."""
-    page = pages.article_page(record, "https://site.test", "meadow")
+    page = pages.build_article_page(record, "https://site.test", "meadow")
     for number, heading in ((1, "Introduction"), (2, "Materials"), (4, "Discussion")):
         page = page.replace(f"<h2>{heading}", f"<h2>{number}. {heading}")
     return page.replace("<h2>Results", "<h2>What was found")

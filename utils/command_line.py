@@ -1,6 +1,6 @@
 """Spell the command that runs Papershelf on this machine, for hints, pages and help texts.
 
-`command_line` is the only place that spells them. Over MCP, `utils.mcp.advice` puts the tool that
+`command_line` is the only place that spells them. Over MCP, `utils.mcp.hints` puts the tool that
 does the same in their place.
 """
 

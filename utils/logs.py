@@ -96,7 +96,7 @@ class SecretRedactor:
 
     Examples
     --------
-    >>> hide = Redaction(["s3cr+t", "me@lab.edu"])
+    >>> hide = SecretRedactor(["s3cr+t", "me@lab.edu"])
     >>> hide("GET /x?api_key=abc&q=1 by me%40lab.edu: s3cr%2Bt")
     'GET /x?api_key=[hidden]&q=1 by [hidden]: [hidden]'
     """

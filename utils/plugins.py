@@ -232,7 +232,7 @@ OWN_PLUGINS = (
 
 @cache
 def list_plugins() -> tuple[Plugin, ...]:
-    """Return our own plugins and those of installed packages."""
+    """Return our own plugins and the plugins of installed packages."""
     return (*OWN_PLUGINS, *(one for one in load_installed_plugins() if isinstance(one, Plugin)))
 
 

@@ -1,6 +1,6 @@
 """Spell the shell commands in an error as calls of `Library`, for readers in Python.
 
-Hints name commands of the shell. The shell prints them unchanged and `utils.mcp.advice` names
+Hints name commands of the shell. The shell prints them unchanged and `utils.mcp.hints` names
 tools. In Python, ``str(error)`` names methods: ``library.harvests.all()`` for ``harvest status``.
 A command without a method, or with an option that its method lacks, stays as it is.
 """

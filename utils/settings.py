@@ -106,7 +106,7 @@ _FOLDER_FIELDS = (
 def _group_by_field(
     fields: Mapping[str, FieldInfo], variables: Mapping[str, str | None]
 ) -> dict[str, str]:
-    """Return the variables that are set, by the names of the fields.
+    """Return the values of the variables that are set, by field name.
 
     If a variable is set in upper and lower case, the lower case wins, as for curl.
     """
@@ -541,7 +541,7 @@ def _build_aliases(key: Key) -> dict[str, Any]:
 
 
 def _build_site_fields() -> dict[str, Any]:
-    """Return the fields of the sites, of their keys and addresses, and of plugins."""
+    """Return the fields for keys and addresses of sites, and for settings of plugins."""
     keys = {
         key.setting: (SecretStr | None, Field(None, description=key.gives, **_build_aliases(key)))
         for key in KEYS
@@ -679,7 +679,7 @@ def is_proxy_bypassed(host: str) -> bool:
 
 
 def load_file_settings() -> Settings:
-    """Return the settings of a process without an environment: those of the settings files.
+    """Return the settings in the settings files, for a process without an environment.
 
     An installed package reads ``.env`` in the folder where it is started. Hosts do not promise
     which folder that is, so only the user's settings file counts for them.

@@ -67,7 +67,7 @@ def test_a_pdf_is_filed_for_the_paper_it_names_and_moved(library, world, inbox):
 @pytest.mark.parametrize(
     ("ending", "make"),
     [
-        ("html", lambda record: pages.article_page(record, "https://e.org")),
+        ("html", lambda record: pages.build_article_page(record, "https://e.org")),
         ("xml", jats.document),
         ("bin", pdf_of),  # the bytes say what it is
     ],

@@ -272,7 +272,9 @@ def test_a_refusal_is_told_once_and_again_when_the_file_has_changed(
     drop(inbox, "junk.pdf", b"%PDF-1.4 nothing")
     told = watched(
         *[lambda: None] * 3,
-        lambda: page.write_text(pages.article_page(record, "https://e.org"), encoding="utf-8"),
+        lambda: page.write_text(
+            pages.build_article_page(record, "https://e.org"), encoding="utf-8"
+        ),
         folder=downloads,
     )
     outcomes = [[one.outcome for one in step] for step in told]

@@ -32,7 +32,7 @@ def csl(record):
 @pytest.fixture
 def page(tmp_path):
     path = tmp_path / "page.html"
-    path.write_text(pages.article_page(RECORD, "https://e.test"), encoding="utf-8")
+    path.write_text(pages.build_article_page(RECORD, "https://e.test"), encoding="utf-8")
     return path
 
 
@@ -69,7 +69,7 @@ def test_without_a_record_the_identity_is_unknown(offline, page):
 @pytest.mark.parametrize(
     ("name", "make"),
     [
-        ("a.html", lambda record: pages.article_page(record, "https://e.test").encode()),
+        ("a.html", lambda record: pages.build_article_page(record, "https://e.test").encode()),
         ("a.xml", jats.document),
         ("a.pdf", pdf_of),
     ],

@@ -367,9 +367,11 @@ def test_a_bundle_that_is_missing_is_told_before_anybody_is_asked(
 
 def test_a_proxy_for_http_alone_is_a_likely_mistake(place, monkeypatch) -> None:
     library = Library(http_proxy="http://proxy.lab:3128")
-    from utils.curation.health_check import report_access
+    from utils.curation.health_check import report_network_route
 
-    check = next(report_access(library.web, ["https://doi.org", "https://api.crossref.org/v1"]))
+    check = next(
+        report_network_route(library.web, ["https://doi.org", "https://api.crossref.org/v1"])
+    )
     assert check.state == "warning"
     assert "export HTTPS_PROXY=" in check.advice
 

@@ -142,7 +142,7 @@ def seeds(media: str) -> list[bytes]:
         ]
     if media == "html":
         made = [
-            pages.article_page(record, "https://site.test", family).encode()
+            pages.build_article_page(record, "https://site.test", family).encode()
             for record, family in zip(records, ("meadow", "harbour", "summit"), strict=True)
         ]
         return [*made, pages.paywall_page(records[0], "https://site.test", "meadow").encode()]

@@ -6,7 +6,7 @@ from utils.demo.pubmed_xml import (
     OTHER_KINDS,
     abstract_of,
     build_author_list,
-    dotted,
+    end_with_full_stop,
     format_date,
     format_publication_types,
     initials,
@@ -19,7 +19,7 @@ def medline(record: Record) -> str:
     year, month, _ = record.published.split("-")
     date = f"{year} {MONTHS[int(month) - 1]}"
     rows = [("PMID", record.pmid), ("OWN", "NLM"), ("STAT", "MEDLINE"), ("DP", date)]
-    rows += [("TI", dotted(record.plain_title)), ("PG", record.pages)]
+    rows += [("TI", end_with_full_stop(record.plain_title)), ("PG", record.pages)]
     rows += [("LID", f"{record.doi} [doi]")] if record.doi else []
     text = " ".join(
         f"{label}: {strip_markup(body)}" if label else strip_markup(body)
@@ -56,7 +56,8 @@ def _book(record: Record) -> str:
         f'<BookTitle book="guide">{record.journal.title}</BookTitle><PubDate><Year>{year}</Year>'
         '</PubDate><AuthorList Type="editors"><Author ValidYN="Y"><LastName>Editrix</LastName>'
         "<ForeName>Una</ForeName><Initials>U</Initials></Author></AuthorList></Book>"
-        f'<ArticleTitle book="guide" part="{record.pmid}">{dotted(record.title)}</ArticleTitle>'
+        f'<ArticleTitle book="guide" part="{record.pmid}">'
+        f"{end_with_full_stop(record.title)}</ArticleTitle>"
         f"<Language>eng</Language>{authors}{format_publication_types(record)}"
         f"{abstract_of(record)}<ContributionDate>{format_date(record.published)}</ContributionDate>"
         "</BookDocument><PubmedBookData><History/><PublicationStatus>ppublish"

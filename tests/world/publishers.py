@@ -63,7 +63,7 @@ def page_of(record: Record, base: str) -> str:
         return partial_page(record, base, record.site)
     if record.page in {"pdf", "html_as_pdf", "scan"}:
         return pages.abstract_page(record, base, record.site, pdf=True)
-    return pages.article_page(record, base, record.site)
+    return pages.build_article_page(record, base, record.site)
 
 
 def _picky(record: Record, call: Call) -> Reply:
@@ -126,7 +126,7 @@ def repository(call: Call, world: World) -> Reply:
             return Reply(200, walls.login().body, PDF)
         return Reply(200, scan_of(record) if record.unpaywall == "scan" else pdf_of(record), PDF)
     if record.unpaywall == "html":
-        return text(pages.article_page(record, call.host, "meadow"), HTML)
+        return text(pages.build_article_page(record, call.host, "meadow"), HTML)
     return text(pages.abstract_page(record, call.host, "meadow", pdf=False), HTML)
 
 

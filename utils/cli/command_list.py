@@ -128,7 +128,7 @@ SLOGAN = "Ask for a paper, get its verified full text on your own shelf."
 
 @cache
 def list_commands() -> dict[str, Command]:
-    """Return our own commands and those of installed packages, by full name."""
+    """Return our own commands and the commands of installed packages, by full name."""
     added = {name: one for plugin in list_plugins() for name, one in plugin.commands.items()}
     return {**added, **COMMANDS}
 

@@ -264,7 +264,7 @@ def _format_hit(number: int, found: ScoredPassage, query: str) -> str:
 
 
 def _describe_location(found: Passage | Quotation) -> str:
-    """Return section, file, block and characters; without a file, those of title and abstract."""
+    """Return section, file, block and characters; without a file, positions in the abstract."""
     anchor = getattr(found, "anchor", "")
     section = one_line(found.section)[:_SECTION_MAX_CHARS]
     where = filter(None, (section, found.file or "record", anchor))

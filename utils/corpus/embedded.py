@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..errors import StoreFailed
 from ..model.passage import Filters, Passage, PassageHit
-from ..outline.terms import to_query_terms, to_term_groups
+from ..outline.terms import to_index_terms, to_query_terms, to_term_groups
 from ..system.safe_files import disk_errors, inherit_group_rights, make_folder
 from .embedded_schema import (
     FORMAT,

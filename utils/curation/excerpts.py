@@ -153,7 +153,7 @@ def _is_block_in_sections(block: Anchor, sections: Iterable[Section]) -> bool:
 
 
 def _iterate_blocks_by_role(blocks: Sequence[Anchor], parts: Sequence[Section]) -> Iterator[Anchor]:
-    """Yield all blocks, those of the most informative sections first."""
+    """Yield all blocks, beginning with the most informative sections."""
     seen: set[str] = set()
     for role in _ROLE_ORDER:
         inside = find_outermost_sections(parts, role)

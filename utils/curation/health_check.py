@@ -65,7 +65,7 @@ def check_installation(
     for source in sources:
         services.setdefault(_get_base_url(source, once), source)
     try:
-        checks += report_access(once, list(services))
+        checks += report_network_route(once, list(services))
     except NotConfigured as error:
         return [
             *checks,
@@ -264,8 +264,8 @@ class ServiceCheck:
         return str(self.error.details.get("trouble", "")) if self.error else ""
 
 
-def report_access(web: Web, urls: Sequence[str]) -> Iterator[HealthCheck]:
-    """Report through which proxy each service is asked, and which certificates are trusted.
+def report_network_route(web: Web, urls: Sequence[str]) -> Iterator[HealthCheck]:
+    """Report the proxy used for each service, and the trusted certificates.
 
     Raises
     ------
@@ -396,7 +396,7 @@ def is_other_organisation(asked: str, final: str) -> bool:
 
 
 def _get_registered_domain(netloc: str) -> str:
-    """Return the registered part of a host name; an IP address as a whole."""
+    """Return the registered domain of a host name, or an IP address unchanged."""
     name = netloc.rpartition("@")[2].lower()
     labels = name.partition(":")[0].split(".")
     if labels[-1].isdecimal() or name.startswith("["):

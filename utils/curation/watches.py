@@ -168,7 +168,7 @@ class Watches:
             return [Watch(*row) for row in db.execute("SELECT * FROM watches ORDER BY rowid")]
 
     def check(self) -> Digest:
-        """Check all watches, and return the unseen news, those of earlier checks included.
+        """Check all watches, and return all unseen news, also from earlier checks.
 
         A watch for which a site did not answer stays as it was, and is in ``silent``.
 

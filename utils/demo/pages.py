@@ -38,7 +38,7 @@ PICTURE = b"\xff\xd8\xff\xe0 a picture of a page"
 Frame = Callable[[Record, str, str], str]
 
 
-def article_page(record: Record, base: str, family: str = "meadow") -> str:
+def build_article_page(record: Record, base: str, family: str = "meadow") -> str:
     """Return the publisher's page with the whole paper, without a PDF link."""
     return _write_page(record, base, family, _write_full_text(record, family), pdf=False)
 

@@ -27,7 +27,7 @@ def get_article_path(record: Record) -> str:
 
 def article(record: Record, call: Call) -> Reply:
     """Return the publisher's page of a paper."""
-    make = pages.paywall_page if record.page == "paywall" else pages.article_page
+    make = pages.paywall_page if record.page == "paywall" else pages.build_article_page
     return text(make(record, call.host, record.site), HTML)
 
 

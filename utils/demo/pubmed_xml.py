@@ -80,7 +80,7 @@ def _write_citation(record: Record) -> str:
         f'<JournalIssue CitedMedium="Internet"><Volume>{record.volume}</Volume><Issue>'
         f"{record.issue}</Issue><PubDate><Year>{year}</Year><Month>{MONTHS[int(month) - 1]}"
         f"</Month></PubDate></JournalIssue><Title>{escape(journal.title)}</Title><ISOAbbreviation>"
-        f"{escape(journal.short)}</ISOAbbreviation></Journal><ArticleTitle>{dotted(record.title)}"
+        f"{escape(journal.short)}</ISOAbbreviation></Journal><ArticleTitle>{end_with_full_stop(record.title)}"
         f"</ArticleTitle><Pagination><MedlinePgn>{record.pages}</MedlinePgn></Pagination>{doi}"
         f"{abstract_of(record)}{build_author_list(record)}<Language>{record.language}</Language>"
         f"<PublicationTypeList>{format_publication_types(record)}</PublicationTypeList>{vernacular}</Article>"
@@ -89,7 +89,7 @@ def _write_citation(record: Record) -> str:
     )
 
 
-def dotted(title: str) -> str:
+def end_with_full_stop(title: str) -> str:
     """Return a title with its full stop."""
     return title if title.endswith((".", "?")) else f"{title}."
 

@@ -31,7 +31,7 @@ def captcha(status: int = 200) -> Reply:
 
 def wrong_paper() -> Reply:
     """Return the whole text of a paper that was not requested."""
-    from .pages import article_page
+    from .pages import build_article_page
     from .papers import SIGNALS
     from .records import Record
 
@@ -39,4 +39,4 @@ def wrong_paper() -> Reply:
         "another", "Prosodic phrasing in village recordings", SIGNALS, topic="language",
         doi="10.9103/signals.2024.9999", pmid="40990099", authors=(("Nobody", "Asked"),),
     )  # fmt: skip
-    return text(article_page(other, "http://127.0.0.1"), HTML)
+    return text(build_article_page(other, "http://127.0.0.1"), HTML)

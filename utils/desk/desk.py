@@ -156,7 +156,7 @@ def build_text_fragment(text: str) -> str:
 
 
 def to_name(stored: StoredPaper) -> str:
-    """Return the name by which addresses of the desk call a text: that of its file."""
+    """Return the name of a text in the desk's addresses, which is its file name."""
     return stored.path.replace("\\", "/").rpartition("/")[2]
 
 

@@ -118,7 +118,7 @@ class GlobalCounts:
 
 
 def search_database(database: str, term: str, web: Web, **options: Any) -> DatabaseSearch:
-    """Search a database; options are those of `.Entrez.search`."""
+    """Search a database, with the options of `.Entrez.search`."""
     return _SearchRequest(find_database(database, web), web, **options).send_search(term)
 
 

@@ -178,7 +178,7 @@ def log_request(hop: Request, context: RequestContext) -> Iterator[None]:
 
 
 def to_loggable_url(hop: Request) -> str:
-    """Return the URL of a request with its parameters, also those of a form, without any key.
+    """Return the URL of a request with its parameters and form fields, without any key.
 
     >>> to_loggable_url(Request("POST", "https://a.org/x", form={"id": [1, 2], "api_key": "1"}))
     'https://a.org/x?id=1&id=2'

@@ -237,7 +237,7 @@ class Library:
         return Ladder(self.web, self.shelf, SOURCES, self.settings.papers_sources)
 
     def passages_of(self, source: Literal["corpus", "mirror"]) -> Corpus | MirrorPassages:
-        """Return the searchable passages: those of the corpus, or of the mirror."""
+        """Return the passages of the corpus or of the mirror, to search in."""
         return self._mirror_passages if source == "mirror" else self.corpus
 
     @shared_property

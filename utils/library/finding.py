@@ -121,7 +121,7 @@ def find_harvested(
 
 
 def _find_named(library: Library, name: str) -> HarvestedList:
-    """Return the papers of a harvest, or those of a review whose texts are wanted."""
+    """Return the papers of a harvest, or the papers of a review whose texts are wanted."""
     with suppress(BadRequest, NotFound):  # a ledger that cannot be read is another matter
         return _read_ledger(library.harvest(job_id=name).ledger)
     try:

@@ -97,7 +97,7 @@ class Upkeep(Namespace):
         return audit_texts(self._library.ladder, list(papers), fix=fix)
 
     def keep(self, paper: str | int | Ids, decided: Decision, because: str) -> StoredPaper:
-        """Record your own verdict on one text; `undo_keep` restores that of the judges."""
+        """Record your own verdict on one text; `undo_keep` restores the judges' verdict."""
         from ..curation.audit import record_manual_verdict
 
         return record_manual_verdict(self._library.ladder, paper, decided, because)

@@ -237,7 +237,7 @@ def _compare_word_direction(
 
 
 def _check_wording(sentence: Sentence, nearest: AlignedPassage) -> CheckedClaim:
-    """Return the comparison with the nearest passage's wording; its truth is not judged."""
+    """Return the comparison of a sentence's wording with the nearest passage."""
     share, passage, text = nearest.ranked
     alignment = nearest.alignment
     outcome: Outcome = "not_compared"

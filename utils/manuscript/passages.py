@@ -55,7 +55,7 @@ class CitedPassage:
 
     @cached_property
     def compared_words(self) -> list[ComparedWord]:
-        """The words of the passage, as they are aligned with those of a sentence."""
+        """The normalized words of the passage, for alignment with the words of a sentence."""
         return parse_compared_words(self.words)
 
 

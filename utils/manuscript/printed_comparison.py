@@ -269,7 +269,7 @@ def _is_short_form(one: str, other: str) -> bool:
 
 
 def _are_initials_contained(ours: Sequence[str], theirs: Sequence[str]) -> bool:
-    """Return whether the initials of the shorter name are among those of the other."""
+    """Return whether the other name has all initials of the shorter name."""
     short, long = sorted(([word[0] for word in name] for name in (ours, theirs)), key=len)
     return all(letter in long for letter in short)
 

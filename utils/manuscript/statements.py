@@ -86,7 +86,7 @@ class Statement:
 
     @property
     def result(self) -> Result:
-        """The summary of all elements: that of the weakest."""
+        """The outcome of the weakest element."""
         outcomes = {element.outcome for element in self.elements}
         if outcomes & DIFFERING:
             return "differs"

@@ -114,7 +114,7 @@ def limit_rows(
     *,
     how_to_continue: str = "call again with the rest",
 ) -> Structure:
-    """Return *structure* with as many of the *rows* as an answer can hold, at least one.
+    """Return *structure* with as many *rows* as an answer can hold, at least one.
 
     ``next_start`` goes on behind the last of them, where *start* was the number of the first. A
     tool without such an argument warns, and says *how_to_continue*.

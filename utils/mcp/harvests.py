@@ -62,7 +62,7 @@ _POLL_INTERVAL_S = 1.0
 
 @with_config(extra="allow")
 class HarvestState(TypedDict):
-    """Progress of a harvest; the other members are those of `.harvests.Status`."""
+    """Progress of a harvest; see `Status` for the other members."""
 
     done: NotRequired[str]
     job_id: str

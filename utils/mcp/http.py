@@ -192,7 +192,7 @@ class Connection(H11Protocol):
 
 
 def make_connection_factory() -> type[asyncio.Protocol]:
-    """Return uvicorn's factory of connections; those of one server share a `PendingConnections`."""
+    """Return uvicorn's factory of connections, which share one `PendingConnections`."""
     return cast("type[asyncio.Protocol]", partial(Connection, PendingConnections()))
 
 

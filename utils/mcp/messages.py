@@ -78,7 +78,7 @@ def describe_invalid_value(value: Any) -> MessageFault:
     """Return the fault of JSON that is not a JSON-RPC message.
 
     >>> describe_invalid_value({"id": 7})
-    Fault(id=7, code=-32600, message='This is not a JSON-RPC message: see https://www.jsonrpc.org/specification.')
+    MessageFault(id=7, code=-32600, message='This is not a JSON-RPC message: see https://www.jsonrpc.org/specification.')
     """
     if isinstance(value, list):
         return MessageFault(

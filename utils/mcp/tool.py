@@ -223,7 +223,7 @@ def _allow_extra_members(schema: Any) -> Any:
 
 
 def _shorten_output_schema(schema: Any) -> dict[str, Any]:
-    """Return an output schema as hosts see it: the required members, and those of their rows.
+    """Return an output schema as hosts see it: required members, also of rows.
 
     >>> row = {"type": "object", "properties": {"pmid": {"type": "string"}}, "required": ["pmid"]}
     >>> papers = {"papers": {"type": "array", "items": row}, "total": {"type": "integer"}}

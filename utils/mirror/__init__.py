@@ -205,7 +205,7 @@ class Mirror:
         yield from verify(self.folder, self._open_web(), run, names, source=source, sample=sample)
 
     def count_papers(self) -> tuple[int, int]:
-        """Count the papers of the published generation, and those of PubMed today.
+        """Count the papers of the published generation, and the papers in PubMed today.
 
         Raises
         ------

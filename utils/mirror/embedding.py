@@ -73,7 +73,7 @@ class EmbedProgress:
     model: str = ""
 
     def add(self, before: EmbedProgress | None) -> EmbedProgress:
-        """Return this progress with that of an earlier source added."""
+        """Return the sum of this progress and the progress of an earlier source."""
         if before is None:
             return self
         names = ("files", "total", "made", "taken")

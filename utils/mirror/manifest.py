@@ -109,7 +109,7 @@ class SourceFile:
             safe_files.delete_if_exists(self.get_part_path(folder, kind))
 
     def get_part_path(self, folder: Path, kind: str = "") -> Path:
-        """Return the path of the records; with ``-passages`` that of the passages."""
+        """Return the path of the records; with ``-passages``, the path of the passages."""
         return get_part_path(folder, f"{self.source}{kind}", self.sequence, self.md5, self.reader)
 
     def get_source_path(self, folder: Path) -> Path:

@@ -212,7 +212,7 @@ def _write_rows(job: ReadJob, rows: list[Row], records: PartFile, passages: Part
 
 
 def _cut_passages(paper: Paper) -> list[Passage]:
-    """Return the passages of title and abstract, cut like those of a corpus."""
+    """Return the passages of title and abstract, cut as in a corpus."""
     text = f"{paper.title}\n\n{paper.abstract}".rstrip()
     return split_into_passages(
         text, paper=f"pmid:{paper.ids.pmid}", title=paper.title, kind="abstract"

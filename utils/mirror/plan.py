@@ -179,7 +179,7 @@ def _is_fetched(folder: Path, known: SourceFile | None) -> bool:
 
 
 def _get_own_rates(read: Sequence[SourceFile], rates: Rates) -> Rates:
-    """Return rates with those of reading replaced by this mirror's own, if it read some files."""
+    """Return rates; this mirror's own reading rates replace the defaults if it read some files."""
     size = sum(file.size for file in read)
     if len(read) < _ENOUGH or not size:
         return rates

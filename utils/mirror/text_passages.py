@@ -97,7 +97,7 @@ class TextPassageIndex(PassageIndex):
         ]
 
     def list_digests(self, files: Iterable[SourceFile]) -> dict[str, str]:
-        """Return digests of the parts, including those of PubMed's records."""
+        """Return digests of the parts, including the parts of PubMed's records."""
         beside = self._records_of
         records = self._pubmed.list_files(beside) if beside else []
         return super().list_digests(files) | {

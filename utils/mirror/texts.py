@@ -121,7 +121,7 @@ def _iterate_batches(
 def write_text_parts(
     job: ReadJob, batches: Iterable[tuple[pa.RecordBatch, pa.RecordBatch]]
 ) -> None:
-    """Write both parts; that of the texts last, because its presence means that both are whole."""
+    """Write both parts; write the texts last, because their file marks both as complete."""
     counts: Counter[str] = Counter()
     lists = [name for name in make_text_schema().names if name in ("license", "state", "verdict")]
     with PartFile(job.records, make_text_schema(), lists) as texts:
@@ -212,7 +212,7 @@ def _to_columns(row: TextRow) -> dict[str, Any]:
 
 
 def _cut_passages(at: int, rows: Sequence[TextRow]) -> Iterator[tuple[int, int | None, Passage]]:
-    """Yield the passages of the texts, cut like those of the shelf."""
+    """Yield the passages of the texts, cut as on the shelf."""
     for position, row in enumerate(rows, at):
         if row.document and row.fetched:
             ids = row.fetched.ids

@@ -34,7 +34,7 @@ _UNREADABLE = "Its source cannot be read"
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """A part, or the whole generation by its name, and what is wrong with it."""
+    """The fault of one part, or of the whole generation (``name`` is then the generation's)."""
 
     name: str
     faults: tuple[str, ...] = ()

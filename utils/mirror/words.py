@@ -350,7 +350,7 @@ class WordIndex:
 
     @property
     def schema(self) -> tantivy.Schema:
-        """The fields, of which ``place`` is that of the record."""
+        """The fields; ``place`` is the position of the record."""
         return self._make_fields().build()
 
     def _make_fields(self) -> tantivy.SchemaBuilder:

@@ -481,7 +481,7 @@ def _read_linked_notice(element: _Element) -> Notice | None:
 
 
 def _read_pages(element: _Element) -> str:
-    """Return pages as PubMed prints them (``11-9`` is 11 to 19), or else first and last."""
+    """Return a page range as PubMed prints it (``11-9`` is 11 to 19), else first and last page."""
     parts = {child.tag: get_readable_text(child) for child in list_children(element)}
     span = (parts.get("StartPage", ""), parts.get("EndPage", ""))
     return parts.get("MedlinePgn") or "-".join(part for part in span if part)

@@ -70,7 +70,7 @@ class ComparedRecord:
 
     @cached_property
     def titles(self) -> tuple[tuple[str, ...], ...]:
-        """The title's words, and those of the title in the original language."""
+        """The words of the title, and of the title in the original language."""
         spelled = (*_split_languages(self.unlabelled_title), self.paper.vernacular_title)
         return tuple(
             tuple(words) for one in spelled if (words := split_title_words(strip_latex(one)))
@@ -191,7 +191,7 @@ class ComparedRecord:
 
     @cached_property
     def is_preprint_record(self) -> bool:
-        """True if the record is that of a preprint."""
+        """True if the record describes a preprint."""
         return is_preprint_without_journal(self.paper)
 
 

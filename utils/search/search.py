@@ -387,7 +387,7 @@ class _QueryReader:
         return _join_operands([part for group in groups for part in group])
 
     def _read_term(self, first: str) -> str:
-        """Read words up to an operator, bracket or tag; skip those of an unsupported tag."""
+        """Read words up to an operator, bracket or tag; skip words with an unsupported tag."""
         words = [first]
         while self.tokens and self.tokens[-1] not in _BORDERS and not _TAG.fullmatch(words[-1]):
             words.append(self.tokens.pop())

@@ -216,7 +216,7 @@ class Catalogue:
 
     @contextlib.contextmanager
     def borrow_connection(self) -> Iterator[sqlite3.Connection]:
-        """Provide a connection for the block: that of the open transaction, or one of the pool.
+        """Provide the connection of the open transaction, or else one from the pool.
 
         The file is created if need be (its folder is not).
         """

@@ -36,7 +36,7 @@ _FIELDS = (
 
 
 def search(query: Query, web: Web) -> SearchResult:
-    """Search ClinicalTrials.gov in its own syntax; dates are those of first posting.
+    """Search ClinicalTrials.gov in its own syntax; dates are dates of first posting.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def search(query: Query, web: Web) -> SearchResult:
 
 
 def _build_params(query: Query) -> dict[str, Any]:
-    """Return the parameters of a search, without those of the page."""
+    """Return the parameters of a search, without the paging parameters."""
     if query.author or query.categories or query.publication_types:
         msg = "ClinicalTrials.gov has no authors, categories or publication types."
         raise BadRequest(msg, "Search without them.")

@@ -210,7 +210,7 @@ class TableDefinition:
         return f"CREATE TABLE {self.name} (\n  " + ",\n  ".join(lines) + "\n)"
 
     def to_index_sql(self) -> list[str]:
-        """Return the statements that create the table's indexes, except those of its key."""
+        """Return the statements that create the table's indexes, except the primary key."""
         links = [UID] if self.parent and self.parent.parent else []
         return [
             f"CREATE INDEX {self.name}__{column} ON {self.name}({column})"

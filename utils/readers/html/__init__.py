@@ -327,7 +327,7 @@ def _drop_repeated_captions(blocks: list[str]) -> Iterator[str]:
 
 
 def _drop_site_sections(sections: Iterator[_MarkdownSection]) -> Iterator[_MarkdownSection]:
-    """Yield the sections without those of the site and any text after them."""
+    """Yield the paper's sections; drop the site's own sections and any text after them."""
     above = 0  # the level of the section of the site that is being left out
     ended = False  # True after the references
     for section in sections:

@@ -363,7 +363,7 @@ def add_missing_headings(root: Tag, abstract: str) -> None:
 
 
 def _is_decorative_heading(text: str) -> bool:
-    """Return whether a heading is that of keywords, or a large printed line such as a DOI."""
+    """Return whether a heading introduces keywords, or is a large printed line such as a DOI."""
     return bool(KEYWORDS_HEADING.fullmatch(text) or _PRINT_LINE.match(text))
 
 

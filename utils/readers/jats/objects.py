@@ -91,7 +91,7 @@ def _format_object_label(el: Element, walk: MarkdownWalk) -> str:
 
 
 def _format_object_caption(el: Element, walk: MarkdownWalk) -> str:
-    """Return the title and paragraphs of a caption, including those of an inner ``media``."""
+    """Return the title and paragraphs of a caption, also from an inner ``media``."""
     texts = []
     for holder in (el, *el.iterchildren("media")):
         for tag in ("title", "caption"):

@@ -184,7 +184,7 @@ def _rejoin_interrupted_paragraphs(blocks: Iterable[TextBlock], body: float) -> 
 
 
 def _are_text_blocks(blocks: list[TextBlock]) -> bool:
-    """Return whether blocks are asides or running text, unlike the pieces of a formula."""
+    """Return whether blocks are asides or running text, and not pieces of a formula."""
     if any(block.is_aside for block in blocks):
         return True
     return sum(len(_WORD.findall(block.text)) for block in blocks) >= _FEW_WORDS
