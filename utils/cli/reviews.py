@@ -127,7 +127,7 @@ def _add_import(commands: Commands) -> None:
 
 def _add_rank(commands: Commands) -> None:
     rank = _add_review_command(commands, "rank", _rank_records)
-    add_limit_option(rank, "records", 20, former=[])
+    add_limit_option(rank, "records", 20, former_names=[])
 
 
 def _add_export(commands: Commands) -> None:

@@ -200,7 +200,7 @@ def _build_status_tool(harvests: Harvests) -> Callable[..., HarvestState]:
     ) -> HarvestState:
         """Look at a harvest, after up to wait_s seconds or when done: coverage, reasons, papers."""
         until = time.monotonic() + wait_s
-        page = {"show": show, "start": start, "most": max_results}
+        page = {"show": show, "start": start, "max_papers": max_results}
         status, reported = harvests.get_status(job_id, **page), -1
         while status.standing == "running" and time.monotonic() < until:
             raise_if_cancelled()
