@@ -89,7 +89,7 @@ def build_result(structure: Any, *, untrusted: bool = True) -> ToolResult:
     return Answer(
         # Sites' words are clean already; arguments that are said again are not.
         clean_json_texts(structure),
-        content=[*getattr(structure, "beside", ())],
+        content=[*getattr(structure, "extra_blocks", ())],
         meta={"untrusted": True} if untrusted else None,
     )
 
