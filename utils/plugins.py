@@ -181,7 +181,7 @@ OWN_PLUGINS = (
                 ("", "--folder /data/mirror")),
             "mirror pubmed": Command(".cli.mirror", "make the mirror of PubMed, or update it",
                 ("", "--engine dask --scheduler tcp://HOST:8786")),
-            "mirror pmc": Command(".cli.mirror",
+            "mirror pmc": Command(".cli.mirror_pmc",
                 "mirror PMC's open articles: all, or a selection, which is remembered",
                 ("--where included.ris", "--license 'CC BY' --year 2020-2024 --plan")),
             "mirror index": Command(".cli.mirror",

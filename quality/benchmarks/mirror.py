@@ -114,7 +114,7 @@ def one(options: list[str]) -> None:
     """One run: what it took, in JSON."""
     engine, workers, times, *files = options
     with tempfile.TemporaryDirectory() as place:
-        work = get_engine(engine, int(workers), "", Path(place), lambda _: None)
+        work = get_engine(engine, int(workers))
         began = time.perf_counter()
         made = list(work(read, jobs(list(map(Path, files)), int(times), Path(place))))
         wall = time.perf_counter() - began

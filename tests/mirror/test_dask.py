@@ -45,7 +45,7 @@ def nodes(tmp_path):
 def done(nodes, function, jobs, said=None):
     """What a cluster makes of jobs."""
     say = (said if said is not None else []).append
-    return list(get_engine("dask", 1, nodes.address, None, say)(function, jobs))
+    return list(get_engine("dask", 1, nodes.address, say)(function, jobs))
 
 
 class Killer(threading.Thread):
@@ -158,7 +158,7 @@ def test_a_scheduler_that_hangs_is_one_that_is_gone(nodes, monkeypatch):
                 kill(nodes.scheduler, signal.SIGSTOP)
             yield number
 
-    made = get_engine("dask", 1, nodes.address, None, say)(squared, jobs())
+    made = get_engine("dask", 1, nodes.address, say)(squared, jobs())
     assert sorted(made) == [n * n for n in range(8)]
 
 
@@ -199,7 +199,7 @@ def test_a_cluster_without_workers_is_not_waited_for_for_ever(tmp_path, monkeypa
 def test_an_address_that_is_wrong_is_named_with_what_to_give(address, error, told, monkeypatch):
     monkeypatch.setattr(cluster, "_FIRST_S", 0.5)
     with pytest.raises(error, match=address) as raised:
-        list(get_engine("dask", 1, address, None, str)(squared, [1]))
+        list(get_engine("dask", 1, address, str)(squared, [1]))
     assert told in raised.value.hint
 
 

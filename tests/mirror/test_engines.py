@@ -56,7 +56,7 @@ def work(tmp_path):
 
     def done(way, function, jobs, workers=2):
         engine, scheduler = way
-        return list(get_engine(engine, workers, scheduler, tmp_path, str)(function, jobs))
+        return list(get_engine(engine, workers, scheduler, str)(function, jobs))
 
     return done
 
@@ -92,7 +92,7 @@ def test_the_work_of_the_dead_is_done_by_others(work, way, tmp_path):
 def test_jobs_are_taken_as_there_is_room_for_them(tmp_path, way):
     taken = []
     jobs = (taken.append(number) or number for number in range(100))
-    results = get_engine(way[0], 1, way[1], tmp_path, str)(squared, jobs)
+    results = get_engine(way[0], 1, way[1], str)(squared, jobs)
     next(results)
     assert len(taken) <= 8
     results.close() if hasattr(results, "close") else None
@@ -100,7 +100,7 @@ def test_jobs_are_taken_as_there_is_room_for_them(tmp_path, way):
 
 def test_an_engine_that_is_none_is_refused(tmp_path):
     with pytest.raises(BadRequest, match="spark"):
-        get_engine("spark", 1, "", tmp_path, str)
+        get_engine("spark", 1, "", str)
     assert MOST_DEATHS > 1
 
 

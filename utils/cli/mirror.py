@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..command_line import command_line
 from ..errors import BadRequest
 from ..mirror import require_packages
-from ..mirror.engines import ENGINES
-from . import mirror_pmc
+from ..mirror.engines import ENGINES, EngineOptions
 from .commands import CommandParser, Commands, command
 from .mirror_status import describe_generation, format_plan, format_status, to_status_row
 from .options import add_limit_option, parse_whole_number
@@ -34,15 +33,15 @@ if TYPE_CHECKING:
     from ..mirror.citations import CitationsProgress
     from ..mirror.updates import MirrorProgress
 
+T = TypeVar("T")
 _MB = 1e6
-_MAX_FAULTS = 10  # faults
-_ENGINE = "here (this process), processes (others on this machine), dask"
+_MAX_FAILURES = 10  # files or articles
 
 
 def add(commands: Commands) -> None:
     """Register the commands."""
     pubmed = command(commands, "mirror pubmed", _update_pubmed)
-    _add_engine_options(pubmed)
+    add_engine_options(pubmed)
     _add_keep_option(pubmed)
     add_limit_option(pubmed, "files this time", 0, former_names=["--most"])
     pubmed.add_argument(
@@ -73,11 +72,9 @@ def add(commands: Commands) -> None:
     use = command(commands, "mirror use", _use_generation)
     use.add_argument("generation", help="the generation's name, as shown by `mirror status`")
     index = command(commands, "mirror index", _index_mirror)
-    _add_engine_options(index)
-    pmc = mirror_pmc.add(commands)
-    _add_engine_options(pmc)
+    add_engine_options(index)
     embed = command(commands, "mirror embed", _embed_passages)
-    _add_engine_options(embed, usual="here")
+    add_engine_options(embed, usual="here")
     embed.add_argument(
         "--published",
         type=Path,
@@ -88,10 +85,8 @@ def add(commands: Commands) -> None:
     citations.add_argument(
         "--keep-source", action="store_true", help="keep NIH's ZIP file after it was read"
     )
-    for verb in (pubmed, pmc, plan, status, verify, use, index, embed, citations):
-        verb.add_argument(
-            "--folder", default="", help="the folder of the mirror (instead of PAPERS_MIRROR_DIR)"
-        )
+    for verb in (pubmed, plan, status, verify, use, index, embed, citations):
+        add_folder_option(verb)
 
 
 def _add_verify_options(verify: CommandParser) -> None:
@@ -111,14 +106,29 @@ def _add_verify_options(verify: CommandParser) -> None:
         action="store_true",
         help="compare the count of papers with PubMed's",
     )
-    _add_engine_options(verify)
+    add_engine_options(verify)
     of = verify.add_mutually_exclusive_group()
     of.add_argument("--pmc", action="store_true", help="the mirror of PMC instead of PubMed")
     of.add_argument("--citations", action="store_true", help="the whole table of citations")
 
 
-def _add_engine_options(parser: CommandParser, usual: str = "processes") -> None:
-    parser.add_argument("--engine", choices=ENGINES, default=usual, help=_ENGINE)
+def _add_keep_option(parser: CommandParser) -> None:
+    parser.add_argument(
+        "--drop-sources",
+        dest="keep",
+        action="store_false",
+        help="delete NLM's files once they are read; verifying fetches them again",
+    )
+
+
+def add_engine_options(parser: CommandParser, usual: str = "processes") -> None:
+    """Add the options that choose who does the work."""
+    parser.add_argument(
+        "--engine",
+        choices=ENGINES,
+        default=usual,
+        help="here (this process), processes (others on this machine), dask",
+    )
     parser.add_argument(
         "--workers",
         type=parse_whole_number,
@@ -133,13 +143,21 @@ def _add_engine_options(parser: CommandParser, usual: str = "processes") -> None
     )
 
 
-def _add_keep_option(parser: CommandParser) -> None:
+def add_folder_option(parser: CommandParser) -> None:
+    """Add the option that names the mirror's folder."""
     parser.add_argument(
-        "--drop-sources",
-        dest="keep",
-        action="store_false",
-        help="delete NLM's files once they are read; verifying fetches them again",
+        "--folder", default="", help="the folder of the mirror (instead of PAPERS_MIRROR_DIR)"
     )
+
+
+def get_engine_options(args: argparse.Namespace) -> EngineOptions:
+    """Return the chosen engine, which prints its messages as notes."""
+    return {
+        "engine": args.engine,
+        "workers": args.workers,
+        "scheduler": args.scheduler,
+        "say": print_note,
+    }
 
 
 def open_mirror(args: argparse.Namespace, library: Library) -> Mirror:
@@ -157,28 +175,65 @@ def open_mirror(args: argparse.Namespace, library: Library) -> Mirror:
     return mirror
 
 
-def _update_pubmed(args: argparse.Namespace, library: Library) -> int:
-    mirror = open_mirror(args, library)
-    steps = mirror.update(
-        engine=args.engine,
-        workers=args.workers,
-        scheduler=args.scheduler,
-        keep=args.keep,
-        most=args.limit,
-        filled=args.filled,
-        say=print_note,
-    )
-    done = show_steps(steps, describe_progress, print_note)
+def finish_steps(steps: Iterable[T], describe: Callable[[T], str]) -> T:
+    """Do some work, show its progress, and return its last step."""
+    done = show_steps(steps, describe, print_note)
     assert done is not None
-    if args.json:
-        print_answer(asdict(done), as_json=True)
-    else:
-        print_answer(_describe_run(done))
-    _warn_of_failed(done)
+    return done
+
+
+def print_result(args: argparse.Namespace, done: Any, text: str) -> None:
+    """Print a result: the *text*, or with ``--json`` its fields."""
+    print_answer(asdict(done) if args.json else text, args.json)
+
+
+def describe_progress(progress: MirrorProgress, files: str = "file", rows: str = "record") -> str:
+    """Return the progress of an update in one line."""
+    if progress.step == "publishing":
+        return f"All {files}s are read; combining the parts …"
+    seconds = progress.seconds or 1.0
+    rates = f"{progress.records / seconds:,.0f} {rows}s/s, {progress.size / seconds / 1e6:.1f} MB/s"
+    left = "" if progress.eta_s is None else f", {format_duration(progress.eta_s)} left"
+    failed = f", {pluralize(len(progress.failed), 'error')}" if progress.failed else ""
+    done = f"{progress.files:,} of {pluralize(progress.total, files)}"
+    return f"{done}, {pluralize(progress.records, rows)}: {rates}{failed}{left} …"
+
+
+def describe_published(done: MirrorProgress) -> str:
+    """Return what is published after an update, in words."""
+    if done.generation is None:
+        return "Nothing is published yet."
+    published = "Published" if done.changed else "Published before"
+    return f"{published}: {describe_generation(done.generation)}."
+
+
+def report_failures(done: MirrorProgress, site: str) -> int:
+    """Print what was not read, and return the exit status."""
+    failed = list(done.failed.items())
+    print_warnings(f"{name}: {reason}" for name, reason in failed[:_MAX_FAILURES])
+    if len(failed) > _MAX_FAILURES:
+        more = len(failed) - _MAX_FAILURES
+        print_note(f"… and {more:,} more: {command_line('mirror status --json')}")
     if done.unreachable:
-        print_note("NLM did not answer every request. Run the same command to continue.")
-        return UNREACHABLE_STATUS
-    return NO_FULL_TEXT_STATUS if done.failed or done.waits_for else 0
+        print_note(f"{site} did not answer every request. Run the same command to continue.")
+        return UNREACHABLE
+    return NO_FULL_TEXT if done.failed else 0
+
+
+def _update_pubmed(args: argparse.Namespace, library: Library) -> int:
+    steps = open_mirror(args, library).update(
+        keep=args.keep, most=args.limit, filled=args.filled, **get_engine_options(args)
+    )
+    done = finish_steps(steps, describe_progress)
+    print_result(args, done, _describe_run(done))
+    status = report_failures(done, "NLM")
+    if done.waits_for:
+        print_note(f"Not published yet: waiting for {done.waits_for}.")
+    if done.held_back:
+        print_note(
+            f"{pluralize(done.held_back, 'file')} wait for an earlier file that was not downloaded."
+        )
+    return status or (NO_FULL_TEXT if done.waits_for else 0)
 
 
 def _describe_run(done: MirrorProgress) -> str:
@@ -190,38 +245,7 @@ def _describe_run(done: MirrorProgress) -> str:
         if done.files
         else "Nothing new."
     )
-    now = done.generation
-    if now is None:
-        return f"{read} Nothing is published yet."
-    published = "Published" if done.changed else "Published before"
-    return f"{read} {published}: {describe_generation(now)}."
-
-
-def _warn_of_failed(done: MirrorProgress) -> None:
-    failed = list(done.failed.items())
-    print_warnings(f"{name}: {reason}" for name, reason in failed[:_MAX_FAULTS])
-    if len(failed) > _MAX_FAULTS:
-        print_note(
-            f"… and {len(failed) - _MAX_FAULTS:,} more: {command_line('mirror status --json')}"
-        )
-    if done.waits_for:
-        print_note(f"Not published yet: waiting for {done.waits_for}.")
-    if done.held_back:
-        print_note(
-            f"{pluralize(done.held_back, 'file')} wait for an earlier file that was not downloaded."
-        )
-
-
-def describe_progress(progress: MirrorProgress) -> str:
-    """Return the progress of an update in one line."""
-    if progress.step == "publishing":
-        return "All files are read; combining the parts …"
-    seconds = progress.seconds or 1.0
-    rates = f"{progress.records / seconds:,.0f} records/s, {progress.size / seconds / _MB:.1f} MB/s"
-    left = "" if progress.eta_s is None else f", {format_duration(progress.eta_s)} left"
-    failed = f", {pluralize(len(progress.failed), 'error')}" if progress.failed else ""
-    files = f"{progress.files:,} of {pluralize(progress.total, 'file')}"
-    return f"{files}, {pluralize(progress.records, 'record')}: {rates}{failed}{left} …"
+    return f"{read} {describe_published(done)}"
 
 
 def _show_plan(args: argparse.Namespace, library: Library) -> int:
@@ -261,8 +285,6 @@ def _print_lines(lines: Iterable[tuple[str, str]]) -> None:
 
 def _verify_files(args: argparse.Namespace, library: Library) -> int:
     mirror = open_mirror(args, library)
-    options = {name: getattr(args, name) for name in ("sample", "engine", "workers", "scheduler")}
-    options["source"] = "citations" if args.citations else "pmc" if args.pmc else "pubmed"
     if args.citations and (args.file or args.sample):
         msg = (
             "The table of citations can only be verified as a whole, because each file "
@@ -271,14 +293,15 @@ def _verify_files(args: argparse.Namespace, library: Library) -> int:
         raise BadRequest(
             msg, f"Leave out files and --sample: {command_line('mirror verify --citations')}"
         )
+    source: Literal["pubmed", "pmc", "citations"] = "pmc" if args.pmc else "pubmed"
+    options = get_engine_options(args)
     faulty = 0
-    for one in mirror.verify(args.file, **options, say=print_note):
+    for one in mirror.verify(
+        args.file, source="citations" if args.citations else source, sample=args.sample, **options
+    ):
         faulty += bool(one.faults)
-        text = "; ".join(one.faults) or "as its source says"
-        print_answer(
-            asdict(one) if args.json else f"{'✗' if one.faults else '✓'} {one.name}: {text}",
-            args.json,
-        )
+        mark, text = "✗" if one.faults else "✓", "; ".join(one.faults) or "as its source says"
+        print_result(args, one, f"{mark} {one.name}: {text}")
     if args.count:
         faulty += _compare_count(args, mirror)
     return NO_FULL_TEXT_STATUS if faulty else 0
@@ -300,19 +323,16 @@ def _compare_count(args: argparse.Namespace, mirror: Mirror) -> int:
 
 def _use_generation(args: argparse.Namespace, library: Library) -> int:
     generation = open_mirror(args, library).use(args.generation)
-    text = f"Published: {describe_generation(generation)}."
-    print_answer(asdict(generation) if args.json else text, args.json)
-    print_note(f"To update to the newest: {command_line('mirror pubmed')}")
+    print_result(args, generation, f"Published: {describe_generation(generation)}.")
+    print_note(f"To update to the newest: {command_line(f'mirror {generation.source}')}")
     return 0
 
 
 def _index_mirror(args: argparse.Namespace, library: Library) -> int:
-    options = {name: getattr(args, name) for name in ("engine", "workers", "scheduler")}
-    steps = open_mirror(args, library).index(**options, say=print_note)
-    done = show_steps(steps, _describe_files, print_note)
-    assert done is not None
+    steps = open_mirror(args, library).index(**get_engine_options(args))
+    done = finish_steps(steps, _describe_files)
     text = f"{pluralize(done.added, 'paper')} added, {done.dropped:,} rows removed."
-    print_answer(asdict(done) if args.json else text, args.json)
+    print_result(args, done, text)
     search = command_line("search 'words of a question' --source mirror")
     print_note(f"To search it: {search}")
     return 0
@@ -323,19 +343,16 @@ def _describe_files(progress: Any) -> str:
 
 
 def _embed_passages(args: argparse.Namespace, library: Library) -> int:
-    options = {name: getattr(args, name) for name in ("engine", "workers", "scheduler")}
-    steps = open_mirror(args, library).embed(**options, published=args.published, say=print_note)
-    done = show_steps(steps, _describe_files, print_note)
-    assert done is not None
-    text = f"{pluralize(done.made, 'vector')} made, {done.taken:,} reused."
-    print_answer(asdict(done) if args.json else text, args.json)
+    mirror = open_mirror(args, library)
+    steps = mirror.embed(published=args.published, **get_engine_options(args))
+    done = finish_steps(steps, _describe_files)
+    print_result(args, done, f"{pluralize(done.made, 'vector')} made, {done.taken:,} reused.")
     return 0
 
 
 def _update_citations(args: argparse.Namespace, library: Library) -> int:
     steps = open_mirror(args, library).update_citations(keep=args.keep_source)
-    done = show_steps(steps, describe_citations_progress, print_note)
-    assert done is not None
+    done = finish_steps(steps, describe_citations_progress)
     table = done.table
     assert table is not None
     published = "Published" if done.changed else "Nothing new. Published before"
@@ -343,7 +360,7 @@ def _update_citations(args: argparse.Namespace, library: Library) -> int:
         f"{published}: {table.name}, {pluralize(table.edges, 'citation')}; NIH's collection "
         f"{table.collection or '-'} says {table.nih_occ:,}, PubMed's records say {table.records:,}."
     )
-    print_answer(asdict(done) if args.json else text, args.json)
+    print_result(args, done, text)
     print_warnings(done.notes)
     print_note(f"To use it, also offline: {command_line('review related PMID --kind cited-by')}")
     return UNREACHABLE_STATUS if done.unreachable else NO_FULL_TEXT_STATUS if done.notes else 0
@@ -351,12 +368,10 @@ def _update_citations(args: argparse.Namespace, library: Library) -> int:
 
 def describe_citations_progress(progress: CitationsProgress) -> str:
     """Return the progress of the citations table in one line."""
-    if progress.step == "fetching":
-        return f"NIH's collection: {progress.done / _MB:,.0f} of {progress.total / _MB:,.0f} MB …"
-    if progress.step == "reading":
-        return (
-            f"NIH's collection: {progress.done / _MB:,.0f} of {progress.total / _MB:,.0f} MB read …"
-        )
     if progress.step == "joining":
         return f"Combining: {progress.done} of {progress.total} files …"
-    return "Looking for NIH's newest collection …"
+    if progress.step not in ("fetching", "reading"):
+        return "Looking for NIH's newest collection …"
+    read = " read" if progress.step == "reading" else ""
+    size = f"{progress.done / _MB:,.0f} of {progress.total / _MB:,.0f} MB{read}"
+    return f"NIH's collection: {size} …"

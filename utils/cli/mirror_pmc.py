@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..command_line import command_line
 from ..errors import BadRequest
 from ..mirror.pmc import Choice
-from .commands import CommandParser, Commands, command
+from .commands import Commands, command
+from .mirror import (
+    add_engine_options,
+    add_folder_option,
+    describe_progress,
+    describe_published,
+    finish_steps,
+    get_engine_options,
+    open_mirror,
+    print_result,
+    report_failures,
+)
 from .mirror_status import format_time_until_searchable
 from .options import add_limit_option
 from .output import (
-    NO_FULL_TEXT_STATUS,
-    UNREACHABLE_STATUS,
     format_bytes,
     format_duration,
     pluralize,
-    print_answer,
     print_note,
-    print_warnings,
     read_arguments,
 )
-from .progress import show_steps
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -32,12 +38,11 @@ if TYPE_CHECKING:
     from ..mirror.plan import PmcPlan
     from ..mirror.updates import MirrorProgress
 
-_MAX_FAILURES = 10  # articles
 _SHELF_HINT_MAX_ARTICLES = 1_000
-"""Articles below which the shelf is named: a folder somebody looks through, minutes of reading."""
+"""Articles below which a hint names the shelf: a folder to look through, minutes of reading."""
 
 
-def add(commands: Commands) -> CommandParser:
+def add(commands: Commands) -> None:
     """Register ``mirror pmc``."""
     pmc = command(commands, "mirror pmc", _update_pmc)
     pmc.add_argument(
@@ -76,17 +81,17 @@ def add(commands: Commands) -> CommandParser:
         "--to", choices=("parts", "shelf"), default="parts",
         help="shelf: also put the selected articles on the shelf, as a harvest",
     )  # fmt: skip
-    return pmc
+    add_engine_options(pmc)
+    add_folder_option(pmc)
 
 
 def _update_pmc(args: argparse.Namespace, library: Library) -> int:
     from .harvests import finish_harvest
-    from .mirror import open_mirror
 
     mirror, choice = open_mirror(args, library), parse_choice(args, library)
     if args.plan:
         plan = mirror.plan_pmc(choice, retry=args.retry, workers=args.workers)
-        print_answer(asdict(plan) if args.json else describe_pmc_plan(plan), args.json)
+        print_result(args, plan, describe_pmc_plan(plan))
         return 0
     _require_choice(mirror, choice)
     to_shelf = args.to == "shelf"
@@ -95,14 +100,13 @@ def _update_pmc(args: argparse.Namespace, library: Library) -> int:
         if choice is None and library.settings.papers_offline:
             print_note("Offline: the mirror is not updated; its published articles are used.")
             return finish_harvest(library.harvests.from_mirror(mirror), args.json)
-    options = {name: getattr(args, name) for name in ("engine", "workers", "scheduler")}
-    options |= {"most": args.limit, "filled": args.filled}
-    steps = mirror.update_pmc(choice, retry=args.retry, say=print_note, **options)
-    done = show_steps(steps, describe_progress, print_note)
-    assert done is not None
+    steps = mirror.update_pmc(
+        choice, retry=args.retry, most=args.limit, filled=args.filled, **get_engine_options(args)
+    )
+    done = finish_steps(steps, partial(describe_progress, files="bundle", rows="article"))
     if not (to_shelf and args.json):  # one answer, that of the harvest
-        print_answer(asdict(done) if args.json else _describe_run(done), args.json)
-    status = _report_failures(done)
+        print_result(args, done, _describe_run(done))
+    status = report_failures(done, "PMC")
     if done.generation is None:
         return status
     if to_shelf:
@@ -111,20 +115,6 @@ def _update_pmc(args: argparse.Namespace, library: Library) -> int:
         folder = f" --folder {shlex.quote(args.folder)}" if args.folder else ""
         print_note(f"To put them onto the shelf: {command_line('mirror pmc --to shelf')}" + folder)
     return status
-
-
-def _report_failures(done: MirrorProgress) -> int:
-    """Print failures, and return the exit status."""
-    failed = list(done.failed.items())
-    print_warnings(f"{name}: {reason}" for name, reason in failed[:_MAX_FAILURES])
-    if len(failed) > _MAX_FAILURES:
-        print_note(
-            f"… and {len(failed) - _MAX_FAILURES:,} more: {command_line('mirror status --json')}"
-        )
-    if done.unreachable:
-        print_note("PMC did not answer every request. Run the same command to continue.")
-        return UNREACHABLE_STATUS
-    return NO_FULL_TEXT_STATUS if done.failed else 0
 
 
 def _require_choice(mirror: Mirror, choice: Choice | None) -> None:
@@ -207,25 +197,7 @@ def _describe_run(done: MirrorProgress) -> str:
         if done.files
         else "Nothing new."
     )
-    if done.generation is None:
-        return f"{read} Nothing is published yet."
-    published = "Published" if done.changed else "Published before"
-    now = done.generation
-    return f"{read} {published}: {now.name}, {pluralize(now.papers, 'full text')}."
-
-
-def describe_progress(progress: MirrorProgress) -> str:
-    """Return the progress of an update in one line."""
-    if progress.step == "publishing":
-        return "All articles are read; combining the parts …"
-    seconds = progress.seconds or 1.0
-    rates = (
-        f"{progress.records / seconds:,.0f} articles/s, {progress.size / seconds / 1e6:.1f} MB/s"
-    )
-    left = "" if progress.eta_s is None else f", {format_duration(progress.eta_s)} left"
-    failed = f", {pluralize(len(progress.failed), 'error')}" if progress.failed else ""
-    batches = f"{progress.files:,} of {progress.total:,} batches"
-    return f"{batches}, {pluralize(progress.records, 'article')}: {rates}{failed}{left} …"
+    return f"{read} {describe_published(done)}"
 
 
 def describe_pmc_plan(plan: PmcPlan) -> str:

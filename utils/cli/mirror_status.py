@@ -108,7 +108,7 @@ def _format_pmc(mirror: Mirror, current: Generation | None, fault: str) -> Itera
         yield (
             "outdated",
             (
-                f"{outdated:,} batches read by another version of the reader or judges; "
+                f"{outdated:,} bundles read by another version of the reader or judges; "
                 f"to judge them again: {command_line('mirror pmc')}"
             ),
         )

@@ -1,10 +1,10 @@
 """Keep all of PubMed and PMC's open articles on your own disk, as Parquet files.
 
-- `.updates` has the steps that PubMed and PMC have in common, on one of the `.engines`.
-- PubMed: `.pubmed` updates the mirror. `.pubmed_files` chooses the files, `.parts` converts each to
-  two Parquet files on one of the `.engines`, `.manifest` is the table of files.
-- PMC: `.pmc` updates the mirror. `.deadly` finds articles that kill their workers. `.objects` is the table of articles, `.bundles` are the fetched
-  files, `.texts` converts them, and `.compaction` merges small files.
+- Updates: `.updates` has the common steps of `.pubmed` and `.pmc`; `.engines` run the work.
+- PubMed: `.pubmed_files` chooses the files, `.parts` converts each to two Parquet files, and
+  `.manifest` is the table of files.
+- PMC: `.objects` is the table of articles, `.bundles` are the fetched files, `.texts` converts
+  them, `.deadly` finds articles that kill workers, and `.compaction` merges small files.
 - Publishing: `.generations` joins parts and publishes them; `.reading` finds papers by PMID.
 - Search: `.splits` index the words of each part; `.words` finds papers, `.passages` and
   `.text_passages` find passages (stored as in `.shown`), `.search` joins them; `.embedding` makes
@@ -17,16 +17,16 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from ..command_line import install_command
 from ..errors import NotConfigured
-from .engines import EngineName, get_engine
+from ..system.keyword_options import reject_wrong_options
+from .engines import EngineOptions, get_engine
 
 if TYPE_CHECKING:
     import duckdb
@@ -47,9 +47,8 @@ if TYPE_CHECKING:
     from .updates import MirrorProgress
     from .vectors import VectorStore
     from .verify import Verified
-    from .words import WordIndex
 
-_LONGEST_S = 3600.0  # of one file on the wire
+_MAX_FETCH_S = 3600.0  # of one file
 _NEEDED = ("pyarrow", "duckdb")
 _WORDS = (
     ("papers", "pubmed"),
@@ -58,20 +57,20 @@ _WORDS = (
 )
 
 
-def _discard_message(text: str) -> None:
-    """Discard a message."""
-
-
+@reject_wrong_options({"EngineOptions": f"{__name__}.engines"})
 class Mirror:
     """The mirrors of one folder. Constructing one touches neither disk nor network.
+
+    Methods that take ``**engine`` do their work on an engine; see `.engines.EngineOptions`.
+    Iterating over what they return does the work.
 
     Parameters
     ----------
     settings : Settings
     rates : sequence of Rate
-        How fast each site may be asked.
+        The rate limit of each site.
     folder : Path, optional
-        Where they lie; else ``PAPERS_MIRROR_DIR``.
+        The folder of the mirrors; ``PAPERS_MIRROR_DIR`` by default.
 
     Examples
     --------
@@ -90,32 +89,28 @@ class Mirror:
         """Return the mirror in another folder."""
         return Mirror(self.settings, self.rates, Path(folder).expanduser().absolute())
 
+    # -- updates and plans -------------------------------------------------------------------
+
     def update(
         self,
         *,
-        engine: EngineName = "here",
-        workers: int = 0,
-        scheduler: str = "",
         keep: bool = True,
         most: int = 0,
         filled: str | Path | None = None,
-        say: Callable[[str], None] = _discard_message,
+        **engine: Unpack[EngineOptions],
     ) -> Iterator[MirrorProgress]:
-        """Bring the mirror of PubMed up to date; see `.pubmed.update` and `.engines`.
+        """Bring the mirror of PubMed up to date; see `.pubmed.update`.
 
-        ``workers`` is a process for each core where it is 0; ``filled`` a folder with NLM's files,
-        of which none is then asked for; ``say`` is told where the work can be
-        looked at.
+        With *filled*, a folder with NLM's files, no site is asked for them.
 
         Raises
         ------
         NotConfigured
             The packages of the extra ``mirror``, or of the engine, are not installed.
         """
-        require_packages()
+        run = self._make_run(engine)
         from .pubmed import update
 
-        run = self._make_run(engine, workers, scheduler, say)
         there = Path(filled) if filled else None
         yield from update(self.folder, self._open_web(), run, keep=keep, most=most, filled=there)
 
@@ -123,42 +118,88 @@ class Mirror:
         self,
         choice: Choice | None = None,
         *,
-        engine: EngineName = "here",
-        workers: int = 0,
-        scheduler: str = "",
         retry: bool = False,
         most: int = 0,
         filled: str | Path | None = None,
-        say: Callable[[str], None] = _discard_message,
+        **engine: Unpack[EngineOptions],
     ) -> Iterator[MirrorProgress]:
-        """Bring the mirror of PMC's open articles up to date; see `.pmc.update` and `.engines`.
+        """Bring the mirror of PMC's open articles up to date; see `.pmc.update`.
 
-        ``filled`` is a folder with a copy of the bucket.
+        *filled* is a folder with a copy of the bucket.
         """
-        require_packages()
+        run = self._make_run(engine)
         from .pmc import update
 
-        run = self._make_run(engine, workers, scheduler, say)
         copy = Path(filled).expanduser().absolute() if filled else None
         options: dict[str, Any] = {"retry": retry, "most": most, "copy": copy}
         yield from update(self.folder, self._open_web(), run, choice, **options)
+
+    def update_citations(self, *, keep: bool = False) -> Iterator[CitationsProgress]:
+        """Update the table of citations; see `.citations.update`."""
+        web = self._open_web()
+        from .citations import update
+
+        yield from update(self.folder, web, keep=keep)
+
+    def index(self, **engine: Unpack[EngineOptions]) -> Iterator[WordsProgress]:
+        """Update all word indexes: of papers, of their passages, and of PMC's full texts.
+
+        See `.splits.update_indexes`.
+        """
+        run = self._make_run(engine)
+        from .splits import update_indexes
+        from .words import WordIndex
+
+        has_records = bool(self.current() or not self.pmc_generations.get_published())
+        papers = [WordIndex(self.generations)] if has_records else []
+        yield from update_indexes([*papers, *self.passage_indexes()], run)
+
+    def embed(
+        self, *, published: Path | None = None, **engine: Unpack[EngineOptions]
+    ) -> Iterator[EmbedProgress]:
+        """Make a vector of every published passage that has none; see `.embedding.embed`."""
+        run = self._make_run(engine)
+        from .embedding import embed
+
+        done: EmbedProgress | None = None
+        for index in self.passage_indexes():
+            before, ready = done, published if index.of == "abstract" else None
+            for progress in embed(index.generations, self.settings, run, ready):
+                done = progress.add(before)
+                yield done
+
+    def plan(self, *, keep: bool = True, workers: int = 0, measure: bool = False) -> MirrorPlan:
+        """Return the time and space that an update would take; see `.plan.plan_pubmed`."""
+        web = self._open_web()
+        from .plan import plan_pubmed
+
+        return plan_pubmed(self.folder, web, keep=keep, workers=workers, measure=measure)
 
     def plan_pmc(
         self, choice: Choice | None = None, *, retry: bool = False, workers: int = 0
     ) -> PmcPlan:
         """Return the time and space that an update of PMC would take; see `.plan.plan_pmc`."""
-        require_packages()
+        web = self._open_web()
         from .plan import plan_pmc
 
-        return plan_pmc(self.folder, self._open_web(), choice, retry=retry, workers=workers)
+        return plan_pmc(self.folder, web, choice, retry=retry, workers=workers)
 
-    def plan(self, *, keep: bool = True, workers: int = 0, measure: bool = False) -> MirrorPlan:
-        """Return the time and space that an update would take; see `.plan.plan_pubmed`."""
+    def plan_citations(self) -> CitationsPlan:
+        """Return the work of an update of the citations; see `.plan.plan_citations`."""
+        web = self._open_web()
+        from .plan import plan_citations
+
+        return plan_citations(self.folder, web)
+
+    # -- what is here ------------------------------------------------------------------------
+
+    @property
+    def generations(self) -> Generations:
+        """All generations of PubMed that are here."""
         require_packages()
-        from .plan import plan_pubmed
+        from .generations import Generations
 
-        options: dict[str, Any] = {"keep": keep, "workers": workers, "measure": measure}
-        return plan_pubmed(self.folder, self._open_web(), **options)
+        return Generations(self.folder, "pubmed")
 
     @property
     def pmc_generations(self) -> Generations:
@@ -167,65 +208,12 @@ class Mirror:
 
         return Generations(self.folder, "pmc")
 
-    def pmc_status(self) -> dict[str, Any]:
-        """Return PMC's published generation, article counts by state, and articles without text."""
-        from .objects import ObjectTable
-
-        current, objects = self.pmc_generations.get_published(), ObjectTable(self.folder)
-        return {
-            "published": asdict(current) if current else None,
-            "outdated": sum(not file.is_read for file in self._list_finished_files("pmc")),
-            "articles": objects.count_states(),
-            "aside": objects.list_without_text(),
-        }
-
-    def verify(
-        self,
-        names: Sequence[str] = (),
-        *,
-        source: Literal["pubmed", "pmc", "citations"] = "pubmed",
-        sample: int = 0,
-        engine: EngineName = "here",
-        workers: int = 0,
-        scheduler: str = "",
-        say: Callable[[str], None] = _discard_message,
-    ) -> Iterator[Verified]:
-        """Make parts again from their source files, and compare them; see `.verify.verify`.
-
-        The files of the table of citations are held against their digests.
-        """
-        require_packages()
-        from . import citation_table
-        from .verify import verify
-
-        if source == "citations":
-            yield from citation_table.verify_table(self.folder)
-            return
-        run = self._make_run(engine, workers, scheduler, say)
-        yield from verify(self.folder, self._open_web(), run, names, source=source, sample=sample)
-
-    def count_papers(self) -> tuple[int, int]:
-        """Count the papers of the published generation, and the papers in PubMed today.
-
-        Raises
-        ------
-        EmptyStore
-            There is no generation yet.
-        Unreachable
-            PubMed did not say how many papers it has.
-        """
-        from ..sources.eutils import count_records
-
-        return self.generations.require_current().papers, count_records(
-            "pubmed", "all[filter]", self._open_web()
-        )
-
     def current(self) -> Generation | None:
         """Return the published generation; None before the first."""
         return self.generations.get_published()
 
     def use(self, name: str) -> Generation:
-        """Publish a generation that is present; going back to the one before is one step."""
+        """Publish a generation that is present, such as the one before."""
         of_pmc = any(one.name == name for one in self.pmc_generations.list_generations())
         return (self.pmc_generations if of_pmc else self.generations).publish(name)
 
@@ -235,82 +223,19 @@ class Mirror:
 
         return Manifest(self.folder).list_files("pubmed")
 
-    def _list_finished_files(self, source: str) -> list[SourceFile]:
-        """Return the files of a source that have been read."""
+    def pmc_status(self) -> dict[str, Any]:
+        """Return PMC's published generation, article counts by state, and articles without text."""
         from .manifest import Manifest
+        from .objects import ObjectTable
 
-        return [file for file in Manifest(self.folder).list_files(source) if file.state == "done"]
-
-    def papers(self, pmids: Iterable[str | int]) -> dict[str, Paper]:
-        """Return the records of papers by PMID, without any request; see `.reading.read_papers`."""
-        require_packages()
-        from .reading import read_papers
-
-        found = read_papers([int(pmid) for pmid in pmids], self.generations)
-        return {str(pmid): paper for pmid, paper in found.items()}
-
-    def index(
-        self,
-        *,
-        engine: EngineName = "here",
-        workers: int = 0,
-        scheduler: str = "",
-        say: Callable[[str], None] = _discard_message,
-    ) -> Iterator[WordsProgress]:
-        """Update all word indexes: of papers, of their passages, and of PMC's full texts.
-
-        See `.splits.update_indexes`.
-        """
-        require_packages()
-        from .splits import update_indexes
-
-        run = self._make_run(engine, workers, scheduler, say)
-        has_records = bool(self.current() or not self.pmc_generations.get_published())
-        papers = [self._words] if has_records else []
-        yield from update_indexes([*papers, *self.passage_indexes()], run)
-
-    def find(
-        self,
-        query: str,
-        *,
-        max_results: int = 20,
-        start: int = 0,
-        start_year: int = 0,
-        end_year: int = 0,
-        journal: str = "",
-        publication_types: Sequence[str] = (),
-        mesh: Sequence[str] = (),
-    ) -> SearchResult:
-        """Find papers of the published generation by words; see `.words.WordIndex.find`."""
-        self.generations.require_current()  # one of PMC alone has no such index
-        return self._words.find(
-            query,
-            max_results=max_results,
-            start=start,
-            start_year=start_year,
-            end_year=end_year,
-            journal=journal,
-            publication_types=publication_types,
-            mesh=mesh,
-        )
-
-    def update_citations(
-        self,
-        *,
-        keep: bool = False,
-    ) -> Iterator[CitationsProgress]:
-        """Update the table of citations; see `.citations.update`."""
-        require_packages()
-        from .citations import update
-
-        yield from update(self.folder, self._open_web(), keep=keep)
-
-    def plan_citations(self) -> CitationsPlan:
-        """Return the work of an update of the citations; see `.plan.plan_citations`."""
-        require_packages()
-        from .plan import plan_citations
-
-        return plan_citations(self.folder, self._open_web())
+        current, objects = self.pmc_generations.get_published(), ObjectTable(self.folder)
+        files = Manifest(self.folder).list_files("pmc")
+        return {
+            "published": asdict(current) if current else None,
+            "outdated": sum(file.state == "done" and not file.is_read for file in files),
+            "articles": objects.count_states(),
+            "aside": objects.list_without_text(),
+        }
 
     def citations_status(self) -> dict[str, Any] | None:
         """Return the published table of citations: files, bytes, and whether it is up to date."""
@@ -318,61 +243,15 @@ class Mirror:
 
         if (table := Tables(self.folder).get_published()) is None:
             return None
-        paths = get_table_files(self.folder, table)
+        paths, current = get_table_files(self.folder, table), self.generations.get_complete()
         here = [path.stat().st_size for path in paths if path.exists()]
         return {
             **asdict(table),
             "files": len(paths),
             "gone": len(paths) - len(here),
             "bytes": sum(here),
-            "outdated": table.pubmed != _get_published_name(self.generations),
+            "outdated": table.pubmed != (current.name if current else ""),
         }
-
-    @property
-    def citations(self) -> Citations:
-        """The published table of who cites whom; see `.citation_table.Citations`."""
-        require_packages()
-        from .citation_table import Citations
-
-        return Citations(self.folder)
-
-    @property
-    def _words(self) -> WordIndex:
-        """The index of words."""
-        require_packages()
-        from .words import WordIndex
-
-        return WordIndex(self.generations)
-
-    def embed(
-        self,
-        *,
-        engine: EngineName = "here",
-        workers: int = 0,
-        scheduler: str = "",
-        published: Path | None = None,
-        say: Callable[[str], None] = _discard_message,
-    ) -> Iterator[EmbedProgress]:
-        """Make a vector of every published passage that has none; see `.embedding.embed`."""
-        require_packages()
-        from .embedding import embed
-
-        run = self._make_run(engine, workers, scheduler, say)
-        done: EmbedProgress | None = None
-        for index in self.passage_indexes():
-            before, ready = done, published if index.of == "abstract" else None
-            for progress in embed(index.generations, self.settings, run, ready):
-                done = progress.add(before)
-                yield done
-
-    def vectors(self, model: str, source: Literal["pubmed", "pmc"] = "pubmed") -> VectorStore:
-        """Return the vectors of a model."""
-        require_packages()
-        from .embedding import get_vector_store
-
-        return get_vector_store(
-            self.generations if source == "pubmed" else self.pmc_generations, model
-        )
 
     def indexes(self) -> dict[str, str]:
         """Return the generation of each index and of each model's vectors; empty if incomplete."""
@@ -389,6 +268,96 @@ class Mirror:
                 of = "full texts by " if source == "pmc" else ""
                 found[f"{store.size:,} vectors of {of}{store.model}"] = store.generation
         return {name: generation for name, generation in found.items() if generation is not None}
+
+    def verify(
+        self,
+        names: Sequence[str] = (),
+        *,
+        source: Literal["pubmed", "pmc", "citations"] = "pubmed",
+        sample: int = 0,
+        **engine: Unpack[EngineOptions],
+    ) -> Iterator[Verified]:
+        """Make parts again from their source files, and compare them; see `.verify.verify`.
+
+        The files of the table of citations are compared with their digests.
+        """
+        run = self._make_run(engine)
+        if source == "citations":
+            from .citation_table import verify_table
+
+            yield from verify_table(self.folder)
+        else:
+            from .verify import verify
+
+            web = self._open_web()
+            yield from verify(self.folder, web, run, names, source=source, sample=sample)
+
+    def count_papers(self) -> tuple[int, int]:
+        """Count the papers of the published generation, and those of PubMed today.
+
+        Raises
+        ------
+        EmptyStore
+            There is no generation yet.
+        Unreachable
+            PubMed did not say how many papers it has.
+        """
+        from ..sources.eutils import count_records
+
+        here = self.generations.require_current().papers
+        return here, count_records("pubmed", "all[filter]", self._open_web())
+
+    # -- questions ---------------------------------------------------------------------------
+
+    def papers(self, pmids: Iterable[str | int]) -> dict[str, Paper]:
+        """Return the records of papers by PMID, without any request; see `.reading.read_papers`."""
+        generations = self.generations
+        from .reading import read_papers
+
+        found = read_papers([int(pmid) for pmid in pmids], generations)
+        return {str(pmid): paper for pmid, paper in found.items()}
+
+    def find(
+        self,
+        query: str,
+        *,
+        max_results: int = 20,
+        start: int = 0,
+        start_year: int = 0,
+        end_year: int = 0,
+        journal: str = "",
+        publication_types: Sequence[str] = (),
+        mesh: Sequence[str] = (),
+    ) -> SearchResult:
+        """Find papers of the published generation by words; see `.words.WordIndex.find`."""
+        self.generations.require_current()  # one of PMC alone has no such index
+        from .words import WordIndex
+
+        return WordIndex(self.generations).find(
+            query,
+            max_results=max_results,
+            start=start,
+            start_year=start_year,
+            end_year=end_year,
+            journal=journal,
+            publication_types=publication_types,
+            mesh=mesh,
+        )
+
+    @property
+    def citations(self) -> Citations:
+        """The published table of who cites whom; see `.citation_table.Citations`."""
+        require_packages()
+        from .citation_table import Citations
+
+        return Citations(self.folder)
+
+    def vectors(self, model: str, source: Literal["pubmed", "pmc"] = "pubmed") -> VectorStore:
+        """Return the vectors of a model."""
+        generations = self.generations if source == "pubmed" else self.pmc_generations
+        from .embedding import get_vector_store
+
+        return get_vector_store(generations, model)
 
     def passage_indexes(self) -> list[PassageIndex]:
         """Return the passage indexes of what is present: of PubMed, of PMC, or of both.
@@ -412,37 +381,23 @@ class Mirror:
 
     def sql(self) -> duckdb.DuckDBPyConnection:
         """Return a DuckDB with the views ``records`` and ``passages``; see `.reading.open_sql`."""
-        require_packages()
+        generations = self.generations
         from .reading import open_sql
 
-        return open_sql(self.generations)
+        return open_sql(generations)
 
-    @property
-    def generations(self) -> Generations:
-        """All generations of PubMed that are here."""
+    def _make_run(self, options: EngineOptions) -> Run:
         require_packages()
-        from .generations import Generations
-
-        return Generations(self.folder, "pubmed")
-
-    def _make_run(
-        self, engine: str, workers: int, scheduler: str, say: Callable[[str], None]
-    ) -> Run:
-        return get_engine(engine, workers or os.cpu_count() or 1, scheduler, self.folder, say)
+        return get_engine(**options)
 
     def _open_web(self) -> Web:
         """Return a web client that waits for large files and can be closed."""
+        require_packages()
         from ..http import Web
 
         web = Web(self.settings, self.rates)
-        web.deadline = _LONGEST_S
+        web.deadline = _MAX_FETCH_S
         return web
-
-
-def _get_published_name(generations: Generations) -> str:
-    """Return the name of the published generation; empty without one."""
-    current = generations.get_complete()
-    return current.name if current else ""
 
 
 def _read_indexed_generation(state: Path) -> str | None:
@@ -463,7 +418,7 @@ def require_packages() -> None:
     Raises
     ------
     NotConfigured
-        It is not; the hint is a command.
+        A package is not installed; the hint is a command.
     """
     absent = [name for name in _NEEDED if find_spec(name) is None]
     if absent:

@@ -1,22 +1,22 @@
-"""Who does the work: this process, others on this machine, or a Dask cluster.
+"""Engines do the work: this process, other processes on this machine, or a Dask cluster.
 
-An engine is one function, ``run(function, jobs)``: it yields what the function makes of each job,
-as it is ready, whatever order that is. It takes jobs as it has room for them, never all at once. A
-job whose worker died is given to another; the third time it comes back as `Lost`. What a function
-raises ends the run. No type of an engine leaves its file.
+An engine is one function, ``run(function, jobs)``. It yields the function's result for each job as
+soon as it is ready, in any order. It takes jobs as it has room for them, never all at once. A job
+whose worker died is given to another worker; the third time it comes back as `Lost`. An error that
+a function raises ends the run. No type of an engine leaves its file.
 """
 
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar, get_args
+from typing import Any, Generic, Literal, TypedDict, TypeVar, get_args
 
 from ...command_line import install_command
 from ...errors import BadRequest, NotConfigured
@@ -29,6 +29,24 @@ _NEEDS = {"dask": ("distributed", "mirror")}
 Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 
+class EngineOptions(TypedDict, total=False):
+    """The options of work on an engine.
+
+    ``engine`` is this process (``here``), ``processes`` of this machine or a ``dask`` cluster;
+    ``workers`` the number of processes (0: one for each core); ``scheduler`` the address of a Dask
+    cluster that runs already; ``say`` receives messages, such as the address of a dashboard.
+    """
+
+    engine: EngineName
+    workers: int
+    scheduler: str
+    say: Callable[[str], None]
+
+
+def _discard_message(text: str) -> None:
+    """Discard a message."""
+
+
 @dataclass(frozen=True, slots=True)
 class Lost(Generic[Job]):
     """A job whose workers died, and how often."""
@@ -38,41 +56,32 @@ class Lost(Generic[Job]):
 
 
 def get_engine(
-    name: str, workers: int, scheduler: str, folder: Path, say: Callable[[str], None]
+    engine: str = "here",
+    workers: int = 0,
+    scheduler: str = "",
+    say: Callable[[str], None] = _discard_message,
 ) -> Run:
-    """Return the ``run`` of an engine.
-
-    Parameters
-    ----------
-    name : {"here", "processes", "dask"}
-    workers : int
-        Processes at once.
-    scheduler : str
-        Address of a Dask cluster that exists.
-    folder : Path
-        For what an engine writes down of its own.
-    say : callable
-        Is told where one can look at the work.
+    """Return the ``run`` of an engine; see `EngineOptions`.
 
     Raises
     ------
     BadRequest
-        There is no such engine, or it has no scheduler.
+        The engine is unknown, or has no scheduler.
     NotConfigured
         Its package is not installed.
     """
-    if name not in ENGINES:
-        raise BadRequest(f"{name!r} is not a known engine.", f"Give one of {', '.join(ENGINES)}.")
-    if scheduler and name not in _NEEDS:
-        raise BadRequest(f"The engine {name!r} has no scheduler.", "Give --engine dask.")
-    package, extra = _NEEDS.get(name, ("", ""))
+    if engine not in ENGINES:
+        raise BadRequest(f"{engine!r} is not a known engine.", f"Give one of {', '.join(ENGINES)}.")
+    if scheduler and engine not in _NEEDS:
+        raise BadRequest(f"The engine {engine!r} has no scheduler.", "Give --engine dask.")
+    package, extra = _NEEDS.get(engine, ("", ""))
     if package and find_spec(package) is None:
-        msg = f"The engine {name!r} needs packages that are not installed: {package}."
+        msg = f"The engine {engine!r} needs packages that are not installed: {package}."
         raise NotConfigured(msg, f"Run: {install_command(extra)}")
-    if name == "here":  # one job after the other, in this process
+    if engine == "here":  # one job after the other, in this process
         return map
-    engine = import_module(f".{name}", __package__)
-    return partial(engine.run, workers=workers, scheduler=scheduler, folder=folder, say=say)
+    module, workers = import_module(f".{engine}", __package__), workers or os.cpu_count() or 1
+    return partial(module.run, workers=workers, scheduler=scheduler, say=say)
 
 
 @contextmanager
