@@ -16,10 +16,10 @@ def read_parts(monkeypatch):
     """The names of the parts from which the rows that count were computed, in order."""
     names, read = [], generations.read_even_tables
 
-    def noted(db, query, params):
+    def noted(db, query, params, columns):
         if "GROUP BY" in query:
             names.append([path.rpartition("/")[2].partition("-")[0] for path in params["parts"]])
-        return read(db, query, params)
+        return read(db, query, params, columns)
 
     monkeypatch.setattr(generations, "read_even_tables", noted)
     return names

@@ -31,7 +31,7 @@ import numpy as np
 from ..errors import SourceMiss
 from .bundles import Member, get_bundle_md5, read_members, write_bundle
 from .engines import Lost, Run
-from .generations import open_duckdb, read_even_tables
+from .generations import explain_query_errors, open_duckdb
 from .manifest import KINDS, Manifest, SourceFile
 from .objects import ObjectTable
 from .parts import describe_parts
@@ -135,12 +135,8 @@ def find_kept_rows(
         "orders": list(numbers),
         "numbers": list(numbers.values()),
     }
-    with closing(open_duckdb(folder)) as db:
-        rows = [
-            (row["sequence"], row["position"])
-            for table in read_even_tables(db, _KEPT_ROWS, params)
-            for row in table.to_pylist()
-        ]
+    with closing(open_duckdb(folder)) as db, explain_query_errors("The parts"):
+        rows = db.execute(_KEPT_ROWS, params).fetchall()
     return {
         order: tuple(position for _, position in some)
         for order, some in groupby(rows, lambda row: row[0])

@@ -1,13 +1,13 @@
 """Generations: which row of which part counts, published by one pointer.
 
-Of each PMID the row counts that stands last: in the file with the highest number, and there in the
-last place; where that is a deletion, none does. (Of PubMed's few papers with several versions the
-highest counts that is not deleted.) So the order in which files came, or were read, cannot matter.
+Of each PMID the last row counts: that of the file with the highest number, and there the last one.
+If it is a deletion, no row counts. Of PubMed's few papers with several versions the highest version
+counts that is not deleted. So the order in which files came, or were read, cannot matter.
 
-A generation is a folder beside the last one: ``live.parquet`` (the rows that count, by PMID),
-``names.parquet`` (papers by DOI or PMCID, texts by PMID or DOI) and ``manifest.parquet`` (the files
-they are from). The file ``current`` names the one that is published; it is replaced in one step, so
-that nobody sees half of a generation.
+A generation is a folder of three files: ``live.parquet`` (the rows that count, by PMID),
+``names.parquet`` (papers by DOI or PMCID, texts by PMID or DOI) and ``manifest.parquet`` (the
+source files). The file ``current`` names the published generation; it is replaced in one step, so
+that no reader sees half of a generation.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import json
 import shutil
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..command_line import command_line
 from ..errors import EmptyStore, NotFound, StoreFailed, UnknownName
@@ -34,28 +34,47 @@ if TYPE_CHECKING:
 
     from ..model.identifiers import Ids
 
+T = TypeVar("T")
 NAMES = "names.parquet"
+FILES = ("live.parquet", NAMES, "manifest.parquet")
+"""The files of a generation, beside its own description."""
+KEYS = {"pubmed": "pmid", "pmc": "pmcid"}
+"""By source, the column that identifies the paper of a row."""
+_KEPT = 2  # the published generation, and the one before it
+_ROWS = 1 << 16  # of a row group: a search for a PMID reads one
+_MEMORY = "2GB"
+_MAKING = ".making-"
+_ORDER = "sequence::BIGINT * 1000000 + position"
+_PART_ROWS = "SELECT {key}, version, sequence, position, deleted FROM read_parquet($parts)"
+_EARLIER_ROWS = "SELECT {key}, version, sequence, position, false FROM read_parquet($earlier)"
+_LIVE = f"""
+    WITH last AS (
+        SELECT {{key}}, version, max({_ORDER}) AS place, arg_max(deleted, {_ORDER}) AS deleted
+        FROM ({{rows}}) GROUP BY {{key}}, version
+    )
+    SELECT {{key}}, version, (place // 1000000)::INTEGER AS sequence,
+           (place % 1000000)::INTEGER AS position
+    FROM (
+        SELECT {{key}}, max(version) AS version, arg_max(place, version) AS place
+        FROM last WHERE NOT deleted GROUP BY {{key}}
+    ) ORDER BY {{key}}
+"""  # noqa: S608 - of constants
+_WITHDRAWN = """
+    SELECT count(*) FROM read_parquet($parts) AS row SEMI JOIN read_parquet($earlier) AS live
+    ON row.{key} = live.{key} AND row.version = live.version
+    WHERE row.deleted AND row.version > 1
+"""
 _LIVE_ROWS = """
     FROM read_parquet($parts) AS row SEMI JOIN read_parquet($live) AS live
     ON row.sequence = live.sequence AND row.position = live.position
 """
-_KEPT_NAMES = """
-    SELECT named.* FROM earlier_names AS named
-    SEMI JOIN (SELECT * FROM read_parquet($live) WHERE sequence <= $last) AS live
-    ON named.{key} = live.{key}
-"""
-_NAMES = {
+_NEW_NAMES = {
     "pubmed": f"""
-        SELECT name, pmid FROM (
-            SELECT unnest([row.doi, row.pmcid]) AS name, row.pmid {_LIVE_ROWS}
-            UNION ALL {_KEPT_NAMES.format(key="pmid")}
-        ) WHERE name IS NOT NULL ORDER BY name, pmid
+        SELECT * FROM (SELECT unnest([row.doi, row.pmcid]) AS name, row.pmid {_LIVE_ROWS})
+        WHERE name IS NOT NULL
     """,  # noqa: S608 - of constants
-    "pmc": f"""
-        SELECT row.pmid, lower(row.doi) AS doi, row.pmcid {_LIVE_ROWS}
-        UNION ALL {_KEPT_NAMES.format(key="pmcid")} ORDER BY ALL
-    """,
-}  # names of the new rows, and of earlier rows that still count
+    "pmc": f"SELECT row.pmid, lower(row.doi) AS doi, row.pmcid {_LIVE_ROWS}",
+}
 _NAME_COLUMNS = {
     "pubmed": {"name": "string", "pmid": "int32"},
     "pmc": {"pmid": "int32", "doi": "string", "pmcid": "int32"},
@@ -65,33 +84,11 @@ _NAME_OPTIONS: dict[str, dict[str, Any]] = {
         "use_dictionary": False,
         "column_encoding": {"name": "DELTA_BYTE_ARRAY", "pmid": "PLAIN"},
     },
-    "pmc": {},
 }
-_KEPT = 2  # the one that is published, and the one before it
-_ROWS = 1 << 16  # of a row group: who looks up a PMID reads one
-_MEMORY = "2GB"
-_MAKING = ".making-"
-FILES = ("live.parquet", NAMES, "manifest.parquet")
-"""Of a generation, beside what it says of itself."""
-KEYS = {"pubmed": "pmid", "pmc": "pmcid"}
-"""By source, the column whose values name what its rows are of."""
-_ORDER = "sequence::BIGINT * 1000000 + position"
-_LIVE = f"""
-    WITH last AS (
-        SELECT {{key}}, version, max({_ORDER}) AS place, arg_max(deleted, {_ORDER}) AS deleted
-        FROM (
-            SELECT {{key}}, version, sequence, position, deleted FROM read_parquet($parts)
-            UNION ALL
-            SELECT {{key}}, version, sequence, position, false FROM earlier_live
-        ) GROUP BY {{key}}, version
-    )
-    SELECT {{key}}, max(version) AS version, arg_max(place, version) AS place
-    FROM last WHERE NOT deleted GROUP BY {{key}} ORDER BY {{key}}
-"""  # noqa: S608 - of constants
-_WITHDRAWN = """
-    SELECT count(*) FROM read_parquet($parts) AS row SEMI JOIN read_parquet($earlier) AS live
-    ON row.{key} = live.{key} AND row.version = live.version
-    WHERE row.deleted AND row.version > 1
+_KEPT_NAMES = """
+    SELECT named.* FROM read_parquet($earlier) AS named
+    SEMI JOIN (SELECT * FROM read_parquet($live) WHERE sequence <= $last) AS live
+    ON named.{key} = live.{key}
 """
 
 
@@ -99,10 +96,9 @@ _WITHDRAWN = """
 class Generation:
     """A state of a whole database.
 
-    ``name`` says its last file and the beginning of ``digest``, a SHA-256 over the parts and over
-    the rows that count: the same files give the same, wherever and however they were read.
-    ``papers`` is the number of PMIDs that are live. ``missing`` are files without a part, each with
-    its reason: then it is not whole.
+    ``name`` holds its last file and the beginning of ``digest``, a SHA-256 over the parts and over
+    the rows that count: the same files give the same digest, wherever they were read. ``papers`` is
+    the number of PMIDs that count. ``missing`` are files without a part, each with its reason.
     """
 
     name: str
@@ -162,7 +158,7 @@ class Generations:
     def get_published_name(self) -> str:
         """Return the published generation's name, even if damaged; empty without one.
 
-        Where nothing says which it is, the newest that lies here counts.
+        If no pointer is here, the newest generation here counts.
         """
         with safe_files.disk_errors(self._pointer, "read"), suppress(FileNotFoundError):
             return self._pointer.read_text(encoding="utf-8").strip()
@@ -187,25 +183,20 @@ class Generations:
 
         Raises
         ------
-        NotFound
-            There is none of that name.
+        UnknownName
+            No generation has that name.
         """
-        try:
-            facts = json.loads(
-                (self.folder / Path(name).name / "generation.json").read_text(encoding="utf-8")
-            )
-            return Generation(**facts)
-        except (OSError, ValueError, TypeError):
-            known = ", ".join(one.name for one in self.list_generations())
-            hint = f"Choose among {known}." if known else "None was published yet."
-            raise UnknownName(f"There is no generation {name}.", hint) from None
+        path = self.folder / Path(name).name / "generation.json"
+        if found := read_facts(Generation, path):
+            return found
+        known = ", ".join(one.name for one in self.list_generations())
+        hint = f"Choose among {known}." if known else "None was published yet."
+        raise UnknownName(f"There is no generation {name}.", hint)
 
     def list_generations(self) -> list[Generation]:
         """Return all generations, the newest last."""
-        found = []
-        for path in self.folder.glob("[!.]*/generation.json"):
-            with suppress(OSError, ValueError, TypeError):
-                found.append(Generation(**json.loads(path.read_text(encoding="utf-8"))))
+        paths = self.folder.glob("[!.]*/generation.json")
+        found = [one for path in paths if (one := read_facts(Generation, path))]
         return sorted(found, key=lambda one: (one.name.partition("-")[0], one.made_at))
 
     def publish(self, name: str) -> Generation:
@@ -243,11 +234,10 @@ class Generations:
         With an *earlier* generation, only the parts that it lacks are read; see `_find_earlier`.
         """
         parts = [str(file.get_part_path(self.mirror)) for file in files]
+        new = parts[earlier.files if earlier else 0 :]
         with closing(open_duckdb(self.mirror)) as db:
-            last = self._create_earlier_views(db, earlier)
-            new = parts[earlier.files if earlier else 0 :]
-            papers, rows = self._write_live(db, new, folder)
-            self._write_names(db, {"parts": new, "last": last}, folder)
+            papers, rows = self._write_live(db, new, folder, earlier)
+            self._write_names(db, new, folder, earlier)
         self._write_manifest(files, folder)
         digest = _compute_digest(files, rows)
         return Generation(
@@ -279,31 +269,15 @@ class Generations:
             "earlier": str(self.folder / current.name / "live.parquet"),
         }
         query = _WITHDRAWN.format(key=KEYS[self.source])
-        with closing(open_duckdb(self.mirror)) as db:
-            [table] = read_even_tables(db, query, params)
-        return None if table[0][0].as_py() else current
-
-    def _create_earlier_views(
-        self, db: duckdb.DuckDBPyConnection, earlier: Generation | None
-    ) -> int:
-        """Create views of an earlier generation's tables; return the order of its last file."""
-        columns = (KEYS[self.source], "version", "sequence", "position")
-        for view, name, empty in (
-            ("earlier_live", "live.parquet", columns),
-            ("earlier_names", NAMES, _NAME_COLUMNS[self.source]),
-        ):
-            rows = f"SELECT {', '.join(f'NULL AS {one}' for one in empty)} WHERE false"
-            if earlier:
-                path = str(self.folder / earlier.name / name).replace("'", "''")
-                rows = f"FROM read_parquet('{path}')"
-            db.execute(f"CREATE VIEW {view} AS {rows}")
-        return self.list_files(earlier)[-1].order if earlier else 0
+        with closing(open_duckdb(self.mirror)) as db, explain_query_errors("The parts"):
+            [[withdrawn]] = db.execute(query, params).fetchall()
+        return None if withdrawn else current
 
     def _move_into_place(self, making: Path, generation: Generation) -> None:
         """Move a finished generation to its folder, or replace the files there.
 
-        One that is there may be the published one (another word on what is missing makes it anew),
-        or be damaged: its files are replaced one by one, so that nobody who asks it finds none.
+        A generation of that name may be published (with other reasons for missing files), or be
+        damaged. Its files are replaced one by one, so that each is there at any time.
         """
         text = json.dumps(asdict(generation), indent=1).encode()
         safe_files.write_file(making / "generation.json", text)
@@ -318,39 +292,48 @@ class Generations:
             safe_files.flush_folder(self.folder)
 
     def _write_live(
-        self, db: duckdb.DuckDBPyConnection, parts: list[str], folder: Path
+        self,
+        db: duckdb.DuckDBPyConnection,
+        parts: list[str],
+        folder: Path,
+        earlier: Generation | None,
     ) -> tuple[int, str]:
         """Write the rows that count; return their number and their SHA-256."""
-        import pyarrow as pa
+        params: dict[str, Any] = {"parts": parts}
+        rows, path, key = _PART_ROWS, folder / "live.parquet", KEYS[self.source]
+        if earlier:
+            params["earlier"] = str(self.folder / earlier.name / path.name)
+            rows = f"{rows} UNION ALL {_EARLIER_ROWS}"
+        query = _LIVE.format(key=key, rows=rows.format(key=key))
+        columns = {key: "int32", "version": "int16", "sequence": "int32", "position": "int32"}
+        digest = hashlib.sha256()
 
-        types = {KEYS[self.source]: "int32", "version": "int16"}
-        schema = pa.schema([*(types | {"sequence": "int32", "position": "int32"}).items()])
-        digest, count = hashlib.sha256(), 0
-
-        def iterate_places() -> Iterator[pa.Table]:
-            nonlocal count
-            query = _LIVE.format(key=KEYS[self.source])
-            for rows in read_even_tables(db, query, {"parts": parts}):
-                table = _split_places(rows).cast(schema)
-                count += table.num_rows
+        def hash_tables() -> Iterator[pa.Table]:
+            for table in read_even_tables(db, query, params, columns):
                 for column in table.columns:
                     digest.update(column.combine_chunks().to_numpy().tobytes())
                 yield table
 
-        _write_tables(folder / "live.parquet", schema, iterate_places())
+        count = _write_tables(path, columns, hash_tables())
         return count, digest.hexdigest()
 
     def _write_names(
-        self, db: duckdb.DuckDBPyConnection, params: dict[str, Any], folder: Path
+        self,
+        db: duckdb.DuckDBPyConnection,
+        parts: list[str],
+        folder: Path,
+        earlier: Generation | None,
     ) -> None:
         """Write the names of the rows that count: DOI and PMCID by PMID, or PMID and DOI."""
-        import pyarrow as pa
-
-        schema = pa.schema([*_NAME_COLUMNS[self.source].items()])
-        params = {**params, "live": str(folder / "live.parquet")}
-        tables = read_even_tables(db, _NAMES[self.source], params)
-        casts = (table.cast(schema) for table in tables)
-        _write_tables(folder / NAMES, schema, casts, **_NAME_OPTIONS[self.source])
+        params: dict[str, Any] = {"parts": parts, "live": str(folder / "live.parquet")}
+        query = _NEW_NAMES[self.source]
+        if earlier:
+            params["earlier"] = str(self.folder / earlier.name / NAMES)
+            params["last"] = self.list_files(earlier)[-1].order
+            query += f" UNION ALL {_KEPT_NAMES.format(key=KEYS[self.source])}"
+        columns = _NAME_COLUMNS[self.source]
+        tables = read_even_tables(db, f"{query} ORDER BY ALL", params, columns)
+        _write_tables(folder / NAMES, columns, tables, **_NAME_OPTIONS.get(self.source, {}))
 
     def _write_manifest(self, files: Sequence[SourceFile], folder: Path) -> None:
         """Write the table of a generation's files."""
@@ -418,40 +401,54 @@ def open_duckdb(folder: Path) -> duckdb.DuckDBPyConnection:
 
 
 def read_even_tables(
-    db: duckdb.DuckDBPyConnection, query: str, params: list[Any] | dict[str, Any]
+    db: duckdb.DuckDBPyConnection,
+    query: str,
+    params: list[Any] | dict[str, Any],
+    columns: dict[str, str] | None = None,
 ) -> Iterator[pa.Table]:
-    """Yield the rows of a query in tables of the same length.
+    """Yield the rows of a query in tables of the same length, with *columns* of these types.
 
     Raises
     ------
     StoreFailed
         A part is gone or damaged, or the disk refuses.
     """
-    import duckdb
     import pyarrow as pa
 
-    try:
+    with explain_query_errors("The parts"):
         reader = db.sql(query, params=params).to_arrow_reader(_ROWS)
+        schema = pa.schema([*columns.items()]) if columns else reader.schema
         held: list[pa.RecordBatch] = []
         for batch in reader:
             held.append(batch)
             while sum(one.num_rows for one in held) >= _ROWS:
                 table = pa.Table.from_batches(held)
-                yield table.slice(0, _ROWS)
+                yield table.slice(0, _ROWS).cast(schema)
                 held = table.slice(_ROWS).to_batches()
         if held:
-            yield pa.Table.from_batches(held)
+            yield pa.Table.from_batches(held).cast(schema)
+
+
+@contextmanager
+def explain_query_errors(what: str) -> Iterator[None]:
+    """Raise errors of DuckDB as `StoreFailed`; *what* names what a query joins."""
+    import duckdb
+
+    try:
+        yield
     except duckdb.Error as error:
-        msg = f"The parts could not be put together: {str(error).splitlines()[0]}"
-        hint = f"To name damaged parts: {command_line('mirror verify')} (or the disk is full)."
-        raise StoreFailed(msg, hint) from error
+        hint = f"To name damaged parts: {command_line('mirror verify')}"
+        if "No space left" in str(error):
+            hint = "The disk is full: free some space and try again."
+        raise StoreFailed(f"{what} cannot be joined: {str(error).splitlines()[0]}", hint) from error
 
 
-def _split_places(table: pa.Table) -> pa.Table:
-    """Replace the column ``place`` by the order of the file and the position in it."""
-    place = table["place"].to_numpy()
-    made = table.drop_columns(["place"]).append_column("sequence", [place // 1_000_000])
-    return made.append_column("position", [place % 1_000_000])
+def read_facts(kind: type[T], path: Path) -> T | None:
+    """Return an object of *kind* from a JSON file of its fields; None if it cannot be read."""
+    try:
+        return kind(**json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
 
 
 def _compute_digest(files: Sequence[SourceFile], rows: str) -> str:
@@ -472,16 +469,20 @@ def _list_tools(source: str) -> dict[str, str]:
 
 
 def _write_tables(
-    path: Path, schema: pa.Schema, tables: Iterable[pa.Table], **options: Any
-) -> None:
-    """Write tables to a new Parquet file, a row group each, and flush the file to the disk."""
+    path: Path, columns: dict[str, str], tables: Iterable[pa.Table], **options: Any
+) -> int:
+    """Write tables to a new Parquet file, a row group each, and flush it; return its rows."""
+    import pyarrow as pa
     from pyarrow import parquet
 
+    rows, schema = 0, pa.schema([*columns.items()])
     with safe_files.disk_errors(path), path.open("xb") as file:
         with parquet.ParquetWriter(file, schema, compression="zstd", **options) as writer:
             for table in tables:
                 writer.write_table(table, row_group_size=_ROWS)
+                rows += table.num_rows
         safe_files.flush_file(path)
+    return rows
 
 
 def find_pmids(
