@@ -153,7 +153,7 @@ def test_where_nih_cannot_be_reached_the_records_make_the_table(mirror, world):
     world.mood("down", "citation_collection")
     done = ended(mirror)
     assert done.unreachable
-    assert "there is none here yet" in done.notes[0]
+    assert "none is here yet" in done.notes[0]
     assert done.table.collection == ""
     assert set(edges(mirror).values()) == {2}
 
@@ -193,24 +193,6 @@ def test_a_file_that_is_not_as_it_was_made_is_found_and_made_again(mirror, at, h
     ended(mirror)
     assert edges(mirror) == before
     assert not any(one.faults for one in mirror.verify(source="citations"))
-
-
-def test_what_an_earlier_version_left_is_replaced(mirror):
-    """Its table lay in many files, and its own facts are not understood any more."""
-    old = mirror.folder / "part" / "citations"
-    for name in ("nih", "turned", "citing"):
-        (old / name).mkdir(parents=True)
-        (old / name / "0000-0123456789abcdef.parquet").write_bytes(b"PAR1")
-    (mirror.folder / "current").mkdir()
-    (mirror.folder / "current" / "citations").write_text("2026-09-01-abc\n", encoding="utf-8")
-    facts = mirror.folder / "generation" / "citations" / "2026-09-01-abc.json"
-    facts.parent.mkdir(parents=True)
-    facts.write_text('{"name": "2026-09-01-abc", "citing": {}}', encoding="utf-8")
-    assert ended(mirror).changed
-    assert len(edges(mirror)) == 6
-    assert sorted(path.parent.name for path in old.rglob("*.parquet")) == [
-        "citations", "cited", "citing",
-    ]  # fmt: skip
 
 
 def test_an_empty_folder_has_none(mirror):

@@ -18,7 +18,7 @@ from ..errors import EmptyStore, PaperError, StoreFailed
 from ..http.messages import is_answer_fresh
 from ..settings import Settings
 from ..system import safe_files
-from .generations import open_duckdb
+from .generations import open_duckdb, read_facts
 from .parts import compute_sha256
 from .verify import Verified
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 DAYS = 45.0
-"""Days for which a table is worth as much as a site's own list: NIH's comes once a month."""
+"""Days for which a table replaces a site's own list: NIH's collection appears once a month."""
 End = Literal["citing", "cited"]
 ENDS: tuple[End, End] = ("citing", "cited")
 SOURCES = {"nih_occ": 1, "pubmed": 2}
-"""Who says that one cites the other: NIH's Open Citation Collection, PubMed's record of it."""
+"""The sources of a citation, as bits: NIH's Open Citation Collection, and PubMed's record."""
 LABELS = {"nih_occ": "NIH Open Citation Collection", "pubmed": "PubMed's records"}
-_KEPT = 2  # the one that is published, and the one before it
+_KEPT = 2  # the published table, and the one before it
 _AGAIN = f"to make it again: {command_line('mirror citations')}"
 
 
@@ -41,11 +41,10 @@ _AGAIN = f"to make it again: {command_line('mirror citations')}"
 class CitationTable:
     """A state of the table of citations.
 
-    ``collection`` is the day of NIH's snapshot and ``pubmed`` the generation of records it is made
-    of (empty: without). Of all ``edges`` NIH's collection says ``nih_occ`` and the records say
-    ``records``, many of them both. It has two files of its name, sorted by the one end or the
-    other; ``digests`` are their SHA-256. ``rate`` is in edges a second of one core, as this
-    machine put both files together (0: not known).
+    ``collection`` is the day of NIH's snapshot, and ``pubmed`` the generation of records (empty:
+    not used). Of all ``edges``, ``nih_occ`` are in NIH's collection and ``records`` in the records;
+    many are in both. ``digests`` are the SHA-256 of its two files, one sorted by each end. ``rate``
+    is the number of edges that one core of this machine joined in a second (0: unknown).
     """
 
     name: str
@@ -92,11 +91,9 @@ class Tables:
 
     def get_published(self) -> CitationTable | None:
         """Return the published table; None without a readable one."""
-        with suppress(OSError, ValueError, TypeError):
+        with suppress(OSError, ValueError):
             name = self._pointer.read_text(encoding="utf-8").strip()
-            return CitationTable(
-                **json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
-            )
+            return read_facts(CitationTable, self.folder / f"{name}.json")
         return None
 
     @property
@@ -106,10 +103,8 @@ class Tables:
 
     def list_tables(self) -> list[CitationTable]:
         """Return all tables, the newest last."""
-        found = []
-        for path in self.folder.glob("*.json"):
-            with suppress(OSError, ValueError, TypeError):
-                found.append(CitationTable(**json.loads(path.read_text(encoding="utf-8"))))
+        paths = self.folder.glob("*.json")
+        found = [one for path in paths if (one := read_facts(CitationTable, path))]
         return sorted(found, key=lambda one: one.made_at)
 
     def publish(self, table: CitationTable) -> None:

@@ -1,30 +1,29 @@
-"""Who cites whom, of all PubMed: NIH's Open Citation Collection and the records' own references.
+"""Make the table of citations from NIH's Open Citation Collection and PubMed's reference lists.
 
-DuckDB puts both together into one table of edges, each pair once, in a file sorted by the paper
-that cites and in another sorted by the paper that is cited. It works within a fixed memory and
-spills to the mirror's disk. NIH's collection is read once, into one file of pairs that stays.
+DuckDB joins both into one table of edges, each pair once: one file sorted by the citing paper, and
+one sorted by the cited paper. It works within a fixed memory and spills to the mirror's disk. NIH's
+collection is read once, into a file of pairs that stays.
 
-A table is named after what it is made of (NIH's file and the generation of records), so that
-nothing is made again when nothing has changed. It is published by one pointer, as a generation of
-records is; a run that is killed leaves the one before in place.
+A table is named after NIH's file and the generation of records, so that it is not made again when
+nothing has changed. It is published by one pointer, as a generation of records is; a run that is
+killed leaves the former table in place.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import time
 import zipfile
 import zlib
 from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ..command_line import command_line
-from ..errors import BadContent, EmptyStore, NotAvailable, StoreFailed, Unreachable
+from ..errors import BadContent, EmptyStore, NotAvailable, Unreachable
 from ..model.paper import utc_now
 from ..sources.citation_collection import (
     HEADER,
@@ -43,7 +42,13 @@ from .citation_table import (
     get_citations_folder,
     get_table_files,
 )
-from .generations import Generation, Generations, open_duckdb
+from .generations import (
+    Generation,
+    Generations,
+    explain_query_errors,
+    open_duckdb,
+    read_facts,
+)
 from .locks import exclusive_lock
 from .parts import PartFile, compute_sha256
 from .reading import open_sql
@@ -54,10 +59,9 @@ if TYPE_CHECKING:
 
     from ..http import Web
 
-_FORM = "2"  # of what is made here; after a change all of it is made anew
+_FORM = "2"  # of a table; after a change of the form all tables are made again
 _MOST_PMID = 1 << 27
 _BLOCK = 1 << 24  # bytes of NIH's table that are read at once
-_OLD_FOLDERS = ("nih", "turned")  # of the tables in many files of earlier versions
 _NO_ZIP = (zipfile.BadZipFile, zlib.error, KeyError, EOFError, NotImplementedError)
 _MAKE = f"""
     COPY (
@@ -86,7 +90,7 @@ class CitationsProgress:
     """The progress: ``done`` of ``total`` (bytes, or files) of this ``step``.
 
     At the end ``table`` is what is published now, ``changed`` whether this run published it;
-    ``notes`` say what could not be had.
+    ``notes`` say what could not be fetched.
     """
 
     step: str = "looking"
@@ -122,37 +126,33 @@ def update(folder: Path, web: Web, *, keep: bool = False) -> Iterator[CitationsP
     Parameters
     ----------
     folder : Path
-        That of the mirror; its records are taken as they are published.
+        The folder of the mirror, whose published records are used.
     web : Web
-        For this alone.
+        A client for this update alone.
     keep : bool, optional
         Whether NIH's ZIP stays once it is read.
 
     Raises
     ------
     StoreBusy
-        Another process is at it.
+        Another process updates the table.
     EmptyStore
-        There is neither a mirror of PubMed here nor a collection to be had.
+        The mirror has no records of PubMed, and NIH's collection cannot be fetched.
     StoreFailed
         The disk refuses, or a part is damaged; what was made stays.
     """
-    safe_files.make_folder(get_citations_folder(folder))
+    place = get_citations_folder(folder)
+    safe_files.make_folder(place)
     with exclusive_lock(folder / "citations.lock", f"the citations in {folder}"):
-        for place in (
-            get_citations_folder(folder),
-            *(get_citations_folder(folder) / end for end in ENDS),
-        ):
-            safe_files.delete_stale_temporary_files(place)
+        for one in (place, *(place / end for end in ENDS)):
+            safe_files.delete_stale_temporary_files(one)
         yield from _Update(folder, web, keep).run_steps()
 
 
 def list_collections(folder: Path) -> list[Collection]:
     """Return the collections that were read or rejected, the newest last."""
-    found = []
-    for path in get_citations_folder(folder).glob("nih-*.json"):
-        with safe_files.disk_errors(path, "read"):
-            found.append(Collection(**json.loads(path.read_text(encoding="utf-8"))))
+    notes = get_citations_folder(folder).glob("nih-*.json")
+    found = [one for path in notes if (one := read_facts(Collection, path))]
     here = [one for one in found if one.reason or one.get_pairs_path(folder).exists()]
     return sorted(here, key=lambda one: one.published)
 
@@ -168,13 +168,13 @@ class _Update:
     began: float = field(default_factory=time.monotonic)
 
     def run_steps(self) -> Iterator[CitationsProgress]:
-        """Fetch, read, put together, publish."""
+        """Fetch, read, join and publish."""
         yield self._advance_progress()
         collection = yield from self._find_collection()
         generation = Generations(self.folder, "pubmed").get_published()
         if collection is None and generation is None:
-            said = " ".join(self.progress.notes) or "There are no citations to put together."
-            raise EmptyStore(said, f"Run it again, or first: {command_line('mirror pubmed')}")
+            why = " ".join(self.progress.notes) or "The mirror has no citations."
+            raise EmptyStore(why, f"Run it again, or first: {command_line('mirror pubmed')}")
         tables, name = Tables(self.folder), _build_table_name(collection, generation)
         before = tables.get_published()
         whole = before and all(path.exists() for path in get_table_files(self.folder, before))
@@ -207,14 +207,14 @@ class _Update:
     ) -> Collection | None:
         """Return the newest usable collection here, and note why none could be fetched."""
         usable = [one for one in known if not one.reason]
-        has = f"that of {usable[-1].published} is used" if usable else "there is none here yet"
-        note = f"NIH's newest collection could not be had, {has}: {why}"
+        has = f"that of {usable[-1].published} is used" if usable else "none is here yet"
+        note = f"NIH's newest collection could not be fetched, {has}: {why}"
         self._advance_progress(notes=(*self.progress.notes, note), unreachable=unreachable)
         return usable[-1] if usable else None
 
     def _read_snapshot(self, snapshot: Snapshot) -> Steps[Collection]:
         """Fetch a snapshot and read its pairs."""
-        path = get_zip_path(self.folder, snapshot)
+        path = self._zip_folder / f"{snapshot.published}-{snapshot.md5}.zip"
         safe_files.make_folder(path.parent)
         if not path.exists():
             for size in fetch_snapshot(snapshot, path, self.web):
@@ -234,12 +234,15 @@ class _Update:
     def _make_table(
         self, name: str, collection: Collection | None, generation: Generation | None
     ) -> Steps[CitationTable]:
-        """Put both sources together, in both orders."""
+        """Join both sources, in both orders."""
         began = time.process_time()
         citing, cited = (
             get_citations_folder(self.folder) / end / f"{name}.parquet" for end in ENDS
         )
-        with _convert_errors(), closing(self._open_database(collection, generation)) as db:
+        with (
+            explain_query_errors("The citations"),
+            closing(self._open_database(collection, generation)) as db,
+        ):
             yield self._advance_progress(step="joining", done=0, total=len(ENDS))
             _write_query_result(db, _MAKE, citing)
             yield self._advance_progress(done=1)
@@ -283,30 +286,23 @@ class _Update:
             for path in (get_citations_folder(self.folder) / end).glob("*.parquet"):
                 if path not in needed:
                     safe_files.delete_if_exists(path)
-        for name in _OLD_FOLDERS:
-            shutil.rmtree(get_citations_folder(self.folder) / name, ignore_errors=True)
         for one in list_collections(self.folder):
             if collection and one.published < collection.published:
                 safe_files.delete_if_exists(one.get_pairs_path(self.folder))
                 safe_files.delete_if_exists(one.get_note_path(self.folder))
-        for path in get_source_folder(self.folder).glob(".*.fetched"):
+        for path in self._zip_folder.glob(".*.fetched"):
             if collection and path.name[1:] < collection.published:
                 safe_files.delete_if_exists(path)
+
+    @property
+    def _zip_folder(self) -> Path:
+        """The folder of NIH's ZIP files."""
+        return self.folder / "source" / "citations"
 
     def _advance_progress(self, **facts: Any) -> CitationsProgress:
         seconds = time.monotonic() - self.began
         self.progress = replace(self.progress, **facts, seconds=seconds)
         return self.progress
-
-
-def get_source_folder(folder: Path) -> Path:
-    """Return the folder of NIH's ZIP files."""
-    return folder / "source" / "citations"
-
-
-def get_zip_path(folder: Path, snapshot: Snapshot) -> Path:
-    """Return the path of NIH's ZIP file."""
-    return get_source_folder(folder) / f"{snapshot.published}-{snapshot.md5}.zip"
 
 
 def _build_table_name(collection: Collection | None, generation: Generation | None) -> str:
@@ -333,26 +329,13 @@ def _write_query_result(
         safe_files.delete_if_exists(part)
 
 
-@contextmanager
-def _convert_errors() -> Iterator[None]:
-    """Raise errors of DuckDB as `StoreFailed`."""
-    import duckdb
-
-    try:
-        yield
-    except duckdb.Error as error:
-        msg = f"The citations could not be put together: {str(error).splitlines()[0]}"
-        hint = f"To name damaged parts: {command_line('mirror verify')} (or the disk is full)."
-        raise StoreFailed(msg, hint) from error
-
-
 def read_pairs(path: Path, pairs: Path) -> Iterator[tuple[int, int]]:
     """Convert NIH's table in a ZIP file to Parquet; yield the bytes read and their total.
 
     Raises
     ------
     BadContent
-        It is no such ZIP, or holds something else than PMIDs.
+        The file is not NIH's ZIP, or holds something other than PMIDs.
     """
     import pyarrow as pa
 

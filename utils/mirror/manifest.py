@@ -1,29 +1,28 @@
-"""What is known of every source file: listed, read, set aside; the table that plans and audits ask.
+"""The manifest: the table of all source files of a mirror, and of what became of each.
 
-One SQLite file a mirror, written by one process. It is an index: the parts are the truth, and say
-themselves what is in them.
+It is one SQLite file, written by one process, and an index only: each part says itself what it
+holds.
 """
 
 from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Literal
 
 from ..command_line import command_line
-from ..errors import StoreFailed
 from ..model.paper import utc_now
 from ..system import safe_files
-from ..system.sqlite import is_disk_full_error, open_database, transaction
+from ..system.sqlite import transaction
+from .locks import open_table
 from .parts import READERS, Part, ReadJob, get_part_path
 
 State = Literal["listed", "done", "damaged", "aside", "vanished"]
 FILE = "manifest.db"
-_PATIENCE_S = 30.0
 _REBUILT = (
     f"Delete it; to make it again from the listing and the parts: {command_line('mirror pubmed')}"
 )
@@ -33,11 +32,11 @@ _REBUILT = (
 class SourceFile:
     """One file of a source, and what became of it.
 
-    ``order`` is its place as a number, ``listed`` what the listing says of it (another word there:
-    another file under the same name), ``size`` its bytes by the listing. Of a file that is
-    ``done``, ``bytes`` are those of its parts and ``digest`` and ``passages_digest`` their SHA-256;
-    ``seconds`` and ``cpu`` what reading took. ``reason`` says why a file is set aside (``aside``),
-    was gone before it was fetched (``vanished``), or has parts that must be made again
+    ``order`` is its place as a number, ``listed`` its entry in the listing (if the entry changes,
+    the file under this name has changed), ``size`` its bytes by the listing. Of a file that is
+    ``done``, ``bytes`` is the size of its parts, ``digest`` and ``passages_digest`` their SHA-256,
+    and ``seconds`` and ``cpu`` the time that reading took. ``reason`` says why a file is set aside
+    (``aside``), was gone before it was fetched (``vanished``), or has parts that must be made again
     (``damaged``).
     """
 
@@ -104,7 +103,7 @@ class SourceFile:
         return bool(self.digest) and self.reader == READERS[self.source]
 
     def delete_damaged_parts(self, folder: Path) -> None:
-        """Delete what is left of the parts of a file that is due, so that they are made again."""
+        """Delete the parts of a file that is due, so that they are made again."""
         for kind in KINDS if self.had_parts else ():
             safe_files.delete_if_exists(self.get_part_path(folder, kind))
 
@@ -126,7 +125,7 @@ class SourceFile:
 YEAR = 100_000
 """A file's place as a number is year × this + number."""
 KINDS = ("", "-passages")
-"""What follows a source's name in the folders of its parts: nothing for records."""
+"""Suffixes of a source's folders of parts: none for records."""
 FILE_COLUMNS = [one.name for one in fields(SourceFile)]
 _KINDS = {"int": "INTEGER", "float": "REAL"}
 _SCHEMA = (
@@ -148,13 +147,14 @@ class Manifest:
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE
 
+    def _open_database(self, *, write: bool = True) -> AbstractContextManager[sqlite3.Connection]:
+        return open_table(self._path, _SCHEMA, _REBUILT, write=write)
+
     def list_files(self, source: str) -> list[SourceFile]:
         """Return all files ever listed, in order."""
-        if not self._path.exists():
-            return []
-        # By the table's name, for without it SQLite takes a column that is not there for a text.
+        # With the table's name, because SQLite takes an unknown quoted name for a text.
         columns = ", ".join(f'sources."{name}"' for name in FILE_COLUMNS)
-        with self._open_database() as db:
+        with self._open_database(write=False) as db:
             rows = db.execute(
                 f'SELECT {columns} FROM sources WHERE source = ? ORDER BY "order"',  # noqa: S608
                 (source,),
@@ -216,13 +216,3 @@ class Manifest:
         marks = ", ".join("?" for _ in FILE_COLUMNS)
         rows = [tuple(getattr(file, name) for name in FILE_COLUMNS) for file in files]
         db.executemany(f"INSERT OR REPLACE INTO sources VALUES ({marks})", rows)  # noqa: S608
-
-    @contextmanager
-    def _open_database(self) -> Iterator[sqlite3.Connection]:
-        try:
-            with closing(open_database(self._path, _PATIENCE_S)) as db:
-                db.execute(_SCHEMA)
-                yield db
-        except sqlite3.Error as error:
-            hint = "Free some space on the disk." if is_disk_full_error(error) else _REBUILT
-            raise StoreFailed(f"{self._path} cannot be used: {error}.", hint) from error

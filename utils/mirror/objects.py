@@ -1,24 +1,23 @@
-"""What is known of every object of PMC's Cloud Service: listed, in which batch, what became of it.
+"""The table of objects of PMC's Cloud Service: their ETags, batches and states.
 
-One SQLite file, written by one process. An article version is put into a batch, with others that
-are due, before anything of it is fetched: whoever goes on after a death makes the same batches.
+It is one SQLite file, written by one process. Article versions are put into batches before anything
+is fetched, so that a run after a death makes the same batches.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import StoreFailed
 from ..sources.pmc_inventory import ObjectVersion
-from ..system.sqlite import is_disk_full_error, open_database, transaction
+from ..system.sqlite import transaction
+from .locks import open_table
 
 FILE = "pmc.db"
-_PATIENCE_S = 30.0
-_ANEW = "Delete it: all is fetched anew then, and the texts that are there stay until it is done."
+_REBUILT = "Delete it: all articles are fetched again, and the present texts stay until then."
 _SCHEMA = """
     CREATE TABLE IF NOT EXISTS objects (
         pmcid INTEGER, version INTEGER, etag TEXT, batch INTEGER,
@@ -89,6 +88,9 @@ class ObjectTable:
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE
 
+    def _open_database(self, *, write: bool = True) -> AbstractContextManager[sqlite3.Connection]:
+        return open_table(self._path, _SCHEMA, _REBUILT, write=write)
+
     def compare_listing(
         self,
         listing: Iterable[ObjectVersion],
@@ -104,11 +106,11 @@ class ObjectTable:
         listing : iterable of ObjectVersion
             In any order.
         within : collection of int, optional
-            The articles it is about; all when None. What it lacks of these is gone.
+            The articles that were looked up; all when None. Those that the listing lacks are gone.
         retry : bool, optional
-            Whether what was set aside is due again.
+            Whether articles that were set aside are due again.
         chosen_anew : bool, optional
-            Whether what was not chosen is due again: something else is wanted now.
+            Whether articles that were not chosen are due again, because the choice changed.
         """
         with self._open_database(write=False) as db:
             db.executemany(_LIST, listing)
@@ -142,10 +144,9 @@ class ObjectTable:
     def list_due_batches(self) -> dict[int, Batch]:
         """Return the batches that are planned but not finished, by number."""
         found: dict[int, Batch] = {}
-        if self._path.exists():
-            with self._open_database() as db:
-                for batch, state, *row in db.execute(_DUE):
-                    found.setdefault(batch, (state, []))[1].append(ObjectVersion(*row))
+        with self._open_database(write=False) as db:
+            for batch, state, *row in db.execute(_DUE):
+                found.setdefault(batch, (state, []))[1].append(ObjectVersion(*row))
         return found
 
     def find_former_texts(self, batch: int) -> set[ObjectVersion]:
@@ -168,26 +169,20 @@ class ObjectTable:
 
     def count_states(self) -> dict[str, int]:
         """Return the number of objects in each state."""
-        if not self._path.exists():
-            return {}
-        with self._open_database() as db:
+        with self._open_database(write=False) as db:
             query = "SELECT state, count(*) FROM objects GROUP BY 1 ORDER BY 1"
             return dict(db.execute(query).fetchall())
 
     def list_without_text(self, most: int = 100) -> list[tuple[str, str, str]]:
         """Return objects without a text: name, state and reason."""
-        if not self._path.exists():
-            return []
-        with self._open_database() as db:
+        with self._open_database(write=False) as db:
             query = """SELECT 'PMC' || pmcid || '.' || version, state, reason FROM objects
                        WHERE state IN ('aside', 'vanished') ORDER BY pmcid LIMIT ?"""
             return db.execute(query, (most,)).fetchall()
 
     def get_fact(self, name: str) -> str:
         """Return a fact by name; empty if unknown."""
-        if not self._path.exists():
-            return ""
-        with self._open_database() as db:
+        with self._open_database(write=False) as db:
             return self._read_stored_value(db, name)
 
     def set_fact(self, name: str, value: str) -> None:
@@ -199,15 +194,3 @@ class ObjectTable:
         """Return a stored value by name; empty if unknown."""
         row = db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         return str(row[0]) if row else ""
-
-    @contextmanager
-    def _open_database(self, *, write: bool = True) -> Iterator[sqlite3.Connection]:
-        try:
-            there = write or self._path.exists()
-            made = open_database(self._path, _PATIENCE_S) if there else sqlite3.connect(":memory:")
-            with closing(made) as db:
-                db.executescript(_SCHEMA)
-                yield db
-        except sqlite3.Error as error:
-            hint = "Free some space on the disk." if is_disk_full_error(error) else _ANEW
-            raise StoreFailed(f"{self._path} cannot be used: {error}.", hint) from error
