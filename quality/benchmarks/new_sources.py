@@ -66,7 +66,7 @@ def _measure(name: str, records: list[Record], size: int, folder: Path) -> Count
     """Download all papers, print the row, and return the full texts by route."""
     score, yields = Score(), Counter[str]()
     with World(field=size) as world:
-        world.corpus = Corpus([*world.corpus.records.own, *records[size:]], world.field)
+        world.corpus = Corpus([*world.corpus.records.own, *records[size:]], world.field)  # type: ignore[attr-defined]
         urls = {key.lower(): value for key, value in world.environment().items()}
         sites = [
             one for one in Library().settings.papers_sources if one not in NEW or name != _ROWS[0]

@@ -216,8 +216,8 @@ def report_failures(done: MirrorProgress, site: str) -> int:
         print_note(f"… and {more:,} more: {command_line('mirror status --json')}")
     if done.unreachable:
         print_note(f"{site} did not answer every request. Run the same command to continue.")
-        return UNREACHABLE
-    return NO_FULL_TEXT if done.failed else 0
+        return UNREACHABLE_STATUS
+    return NO_FULL_TEXT_STATUS if done.failed else 0
 
 
 def _update_pubmed(args: argparse.Namespace, library: Library) -> int:
@@ -233,7 +233,7 @@ def _update_pubmed(args: argparse.Namespace, library: Library) -> int:
         print_note(
             f"{pluralize(done.held_back, 'file')} wait for an earlier file that was not downloaded."
         )
-    return status or (NO_FULL_TEXT if done.waits_for else 0)
+    return status or (NO_FULL_TEXT_STATUS if done.waits_for else 0)
 
 
 def _describe_run(done: MirrorProgress) -> str:
