@@ -21,18 +21,19 @@ _CORES = (1, 16, 256)
 
 
 class Step(NamedTuple):
-    """One step: core-hours of it, of which as many at once as there are cores, or *most*."""
+    """One step: core-hours of it, of which one process does the share *alone*."""
 
     name: str
     core_hours: float
     disk_gb: float
     network_gb: float = 0.0
     line_hours: float = 0.0
-    most: int = 10_000
+    alone: float = 0.0
 
     def hours(self, cores: int) -> float:
         """On so many cores."""
-        return max(self.core_hours / min(cores, self.most), self.line_hours)
+        divided = self.core_hours * (self.alone + (1 - self.alone) / cores)
+        return max(divided, self.line_hours)
 
 
 def main() -> None:
@@ -73,11 +74,11 @@ def _pmc(args: argparse.Namespace) -> list[Step]:
 
 
 def _search(passages: float) -> list[Step]:
-    def step(name: str, rate: float, each: float) -> Step:
-        return Step(name, passages / rate / _HOUR, passages * each / 1e9)
+    def step(name: str, rate: float, each: float, alone: float = 0.0) -> Step:
+        return Step(name, passages / rate / _HOUR, passages * each / 1e9, alone=alone)
 
     return [
-        step("words", _RATES.words, _RATES.words_bytes),
+        step("words", _RATES.words, _RATES.words_bytes, plan.JOINING_SHARE),
         step("vectors, CPU", _RATES.vectors, plan.VECTORS_BYTES),
     ]
 

@@ -50,6 +50,9 @@ CITATIONS_BYTES = 14.6
 """Bytes of an edge: NIH's pairs, and the files in both orders."""
 CITATIONS_EDGES = 870_000_000
 """Edges there are, until a mirror has counted its own."""
+# The share of indexing by words that one process does, which joins the splits: 2 million records on
+# 16 cores took 96 of 902 s of CPU (quality/benchmarks/README.md).
+JOINING_SHARE = 0.11
 _ENOUGH = 3  # files or batches, before this mirror's own rates count
 _HOUR = 3600.0
 
@@ -158,9 +161,16 @@ def plan_pubmed(
         search_disk=round(passages * rates.words_bytes),
         vector_hours=passages / rates.vectors / _HOUR,
         vector_disk=round(passages * VECTORS_BYTES),
-        end_hours=(hours + search) / used,
-        bottleneck=_find_longest_step({"reading": hours, "indexing": search}),
+        end_hours=hours / used + _divide_indexing(search, used),
+        bottleneck=_find_longest_step(
+            {"reading": hours / used, "indexing": _divide_indexing(search, used)}
+        ),
     )
+
+
+def _divide_indexing(core_hours: float, cores: int) -> float:
+    """Return the hours of indexing on so many cores."""
+    return core_hours * (JOINING_SHARE + (1 - JOINING_SHARE) / cores)
 
 
 def _find_longest_step(hours: dict[str, float]) -> str:
@@ -219,7 +229,11 @@ def plan_pmc(
     hours = (new + again) * cpu / _HOUR
     request_hours = 2 * new * (max(5.0, delay) / 1000) / _HOUR
     search = (new + again) * PMC_PASSAGES / rates.words / _HOUR
-    steps = {"fetching": request_hours, "reading": hours / cores, "indexing": search / cores}
+    steps = {
+        "fetching": request_hours,
+        "reading": hours / cores,
+        "indexing": _divide_indexing(search, cores),
+    }
     return PmcPlan(
         listed=found.listed,
         new=new,
@@ -236,7 +250,7 @@ def plan_pmc(
         measured=measured,
         search_hours=search,
         # Batches are read while the next ones are fetched; the index waits for both.
-        end_hours=max(request_hours, hours / cores) + search / cores,
+        end_hours=max(request_hours, hours / cores) + _divide_indexing(search, cores),
         bottleneck=_find_longest_step(steps),
     )
 
