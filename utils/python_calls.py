@@ -47,6 +47,7 @@ CALL_BY_COMMAND = {
     "shelf recheck": "upkeep.recheck()",
     "watch": "watches.add(name)",
     "watch --list": "watches.list_all()",
+    "watch --undo": "watches.remove(name)",
     "shelf rebuild": "upkeep.rebuild()",
     "shelf reextract": "upkeep.reextract()",
     "shelf pdf": "texts.fetch_pdfs()",
