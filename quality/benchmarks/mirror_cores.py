@@ -81,7 +81,7 @@ def make_files(options: argparse.Namespace, files: int, workers: int) -> None:
     paths[0].parent.mkdir(parents=True, exist_ok=True)
     jobs = [(str(path), options.per_file, str(options.data)) for path in paths if not path.exists()]
     began = time.perf_counter()
-    raw = sum(get_engine("processes", workers, "", options.folder, print)(make_file, jobs))
+    raw = sum(get_engine("processes", workers, say=print)(make_file, jobs))
     packed, wall = sum(path.stat().st_size for path in paths), time.perf_counter() - began
     print(f"{files} files of {packed / 1e6:,.0f} MB; {raw / 1e6:,.0f} MB made in {wall:.0f} s")
 
@@ -131,7 +131,7 @@ def run_stages(folder: Path, workers: int, files: int) -> dict[str, Any]:
     """Run all stages over the first *files* files; return what each took."""
     mirror = folder / f"mirror-{workers}"
     shutil.rmtree(mirror, ignore_errors=True)
-    run = get_engine("processes", workers, "", mirror, print)
+    run = get_engine("processes", workers, say=print)
     jobs = [make_read_job(folder, mirror, number) for number in range(1, files + 1)]
     generations = Generations(mirror, "pubmed")
     stages: dict[str, dict[str, float]] = {}
