@@ -214,15 +214,6 @@ class VectorStore:
             found.update(zip(map(int, wanted[here]), map(float, scores), strict=True))
         return found
 
-    def get_vectors(self, keys: Keys) -> tuple[NDArray[np.bool_], Vectors]:
-        """Return which texts have a vector, and these vectors, in order."""
-        held, taken = np.zeros(len(keys), bool), np.zeros((len(keys), self.dim), np.float32)
-        for segment in self.segments:
-            rows = segment.find_rows(keys)
-            here = rows >= 0
-            taken[here], held = _to_floats(segment.rows[rows[here]]), held | here
-        return held, taken[held]
-
     def write_chunk(self, name: str, rows: NDArray[Any]) -> None:
         """Write vectors that a worker made; the file appears once it is complete."""
         safe_files.make_folder(self.new)

@@ -125,10 +125,6 @@ class Protocol:
     include_if: tuple[str, ...] = ()
     exclude_if: tuple[str, ...] = ()
 
-    def get_source_kind(self, name: str) -> Kind:
-        """Return the kind of source of a list; a name without a list is a searched database."""
-        return next((one.kind for one in self.lists if one.name == name), "database")
-
 
 def read_protocol(folder: Path) -> Protocol:
     """Read the protocol in a review's folder.
