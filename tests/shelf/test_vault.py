@@ -52,9 +52,13 @@ def convert_all(shelf: Shelf, form: str) -> dict[str, str]:
     return {file: reason for file, reason in told.items() if reason}
 
 
-def test_a_note_reads_as_the_text_file_would(vault: Shelf, shelf: Shelf) -> None:
-    note, text = save(vault, CITED), save(shelf, CITED)
-    assert Path(note.path).name == "10.1000_cited.md"
+def test_a_note_reads_as_the_text_file_would(vault: Shelf, tmp_path: Path) -> None:
+    with Shelf(tmp_path / "texts") as shelf:
+        note, text = save(vault, CITED), save(shelf, CITED)
+    assert [Path(stored.path).name for stored in (note, text)] == [
+        "10.1000_cited.md",
+        "10.1000_cited.txt",
+    ]
     assert vault.read_text(note).replace(note.saved_at, "") == shelf.read_text(text).replace(
         text.saved_at, ""
     )
