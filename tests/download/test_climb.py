@@ -40,7 +40,8 @@ RUNGS = (PMC, SITE, LAST)
 
 def stored(kind: Any = "full_text", *attempts: Attempt, **more: Any) -> StoredPaper:
     path = f"/papers/{kind}.txt"
-    return StoredPaper(RECORD, kind, path, "PMC", "pmc_cloud", "", attempts=attempts, **more)
+    told = {"saved_at": "2026-11-01T08:00:00+00:00", **more}
+    return StoredPaper(RECORD, kind, path, "PMC", "pmc_cloud", "", attempts=attempts, **told)
 
 
 def climb(*texts: StoredPaper, **known: Any) -> Climb:
