@@ -8,7 +8,8 @@ import pytest
 from tests.sources.reader import article_of
 from utils.errors import NotAvailable, NotConfigured
 from utils.model.paper import Fetched
-from utils.sources.semantic_scholar_copies import fetch_open_copies
+from utils.sources.publisher import OpenCopy
+from utils.sources.semantic_scholar_copies import fetch_open_copies, list_named_copies
 
 BATCH = "https://api.semanticscholar.org/graph/v1/paper/batch"
 COPY = "https://repository.test/1.pdf"
@@ -39,6 +40,14 @@ def test_one_request_tells_of_many_papers_and_is_not_repeated(web, mocked):
     mocked.post(BATCH, json=[row("10.1000/e", "")])
     list(fetch_open_copies([PAPERS[1], article_of("10.1000/e")], web))
     assert [call.request.method for call in mocked.calls].count("POST") == 2
+
+
+def test_a_named_copy_has_its_licence_and_version_before_it_is_fetched(web, mocked):
+    mocked.post(BATCH, json=[row("10.1000/a", COPY), None])
+    published = {}
+    named = list_named_copies([paper.ids for paper in PAPERS[:2]], web, published)
+    assert named == {PAPERS[0].ids: [OpenCopy(COPY, "CC BY", "accepted")], PAPERS[1].ids: []}
+    assert published == {PAPERS[0].ids: "10.1000/a"}
 
 
 @pytest.mark.parametrize(

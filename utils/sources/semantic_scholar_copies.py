@@ -18,7 +18,7 @@ from ..model.identifiers import Ids
 from ..model.paper import Fetched, Paper, Version
 from ..model.versions import PREPRINT_DOI
 from .publisher import OpenCopy, fetch_copies
-from .semantic_scholar import fetch_papers
+from .semantic_scholar import ScholarPaper, fetch_papers
 from .semantic_scholar_graph import ADDRESS, RATE
 from .source import Route, Source
 
@@ -46,15 +46,13 @@ def fetch_open_copies(
         found = known.get(paper.ids)
         if found is None:
             yield paper, NotAvailable("Semantic Scholar does not know it.")
-        elif not (url := _drop_closed_url(found.open_copy)):
+        elif not (copies := _list_copies(found)):
             yield (
                 paper,
                 NotAvailable("Semantic Scholar lists no open copy other than its own page."),
             )
         else:
-            version: Version = "published" if found.is_at_publisher else "accepted"
-            copy = OpenCopy(url, found.paper.license, version)
-            for fetched in fetch_copies([copy], web, source=SOURCE.name, via="semantic_scholar"):
+            for fetched in fetch_copies(copies, web, source=SOURCE.name, via="semantic_scholar"):
                 yield paper, fetched
 
 
@@ -72,8 +70,14 @@ def list_named_copies(
         doi = found.paper.ids.doi
         if doi and not PREPRINT_DOI.match(doi):
             published[ids] = doi
-    urls = {ids: _drop_closed_url(known[ids].open_copy) if ids in known else "" for ids in wanted}
-    return {ids: [OpenCopy(url)] if url else [] for ids, url in urls.items()}
+    return {ids: _list_copies(known[ids]) if ids in known else [] for ids in wanted}
+
+
+def _list_copies(found: ScholarPaper) -> list[OpenCopy]:
+    """Return the copy that Semantic Scholar names, unless it is closed or another route's."""
+    url = _drop_closed_url(found.open_copy)
+    version: Version = "published" if found.is_at_publisher else "accepted"
+    return [OpenCopy(url, found.paper.license, version)] if url else []
 
 
 def _drop_closed_url(url: str) -> str:
