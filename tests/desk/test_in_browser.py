@@ -183,22 +183,24 @@ def test_reading_and_searching_work_without_scripts(chromium, address):
     window.context.close()
 
 
+def find_faults(tab: Any) -> list[str]:
+    """The serious faults that axe finds on a page, with all its details open."""
+    tab.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    tab.add_script_tag(path=AXE)
+    return [
+        f"{one['id']}: {one['nodes'][0]['html'][:120]}"
+        for one in tab.evaluate("axe.run()")["violations"]
+        if one["impact"] in ("serious", "critical")
+    ]
+
+
 @pytest.mark.skipif(not AXE, reason="needs AXE_CORE, the path of axe.min.js")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(chromium, address, scheme):
     window = Window(chromium, address, color_scheme=scheme, bypass_csp=True)
     found = {}
     for path in PATHS:
-        tab = window.open(path)
-        tab.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-        tab.add_script_tag(path=AXE)
-        result = tab.evaluate("axe.run()")
-        faults = [
-            f"{one['id']}: {one['nodes'][0]['html'][:120]}"
-            for one in result["violations"]
-            if one["impact"] in ("serious", "critical")
-        ]
-        if faults:
+        if faults := find_faults(window.open(path)):
             found[path] = faults
     window.context.close()
     assert found == {}

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.desk.test_in_browser import BROWSER
+from tests.desk.test_in_browser import AXE, BROWSER, find_faults
 from tests.shelf.papers import document, fetched, paper
 from utils import Library
 from utils.desk import server
@@ -81,6 +81,28 @@ def port(library: Library, tmp_path: Path) -> Iterator[int]:
     yield found[1]
     running.should_exit = True
     found[0].call_soon_threadsafe(found[0].stop)
+
+
+@pytest.mark.skipif(not AXE, reason="needs AXE_CORE, the path of axe.min.js")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious_where_people_sign_in(port: int, scheme: Any) -> None:
+    from playwright.sync_api import sync_playwright
+
+    rules = f"--host-resolver-rules=MAP papers.lab.edu:443 127.0.0.1:{port}"
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=BROWSER, args=["--no-sandbox", rules])
+        context = browser.new_context(
+            ignore_https_errors=True, bypass_csp=True, color_scheme=scheme
+        )
+        tab = context.new_page()
+        tab.goto(f"{ADDRESS}/")
+        faults = find_faults(tab)
+        tab.fill("input[name=token]", "wrong")
+        tab.locator("button").click()
+        tab.locator("text=This token is wrong").wait_for()
+        faults += find_faults(tab)
+        browser.close()
+    assert faults == []
 
 
 def test_a_person_signs_in_writes_a_note_and_signs_out(library: Library, port: int) -> None:
