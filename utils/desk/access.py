@@ -193,15 +193,16 @@ class Access:
     async def sign_in(self, token: str) -> Response:
         """Return the response to a token of the HTTP authentication: a cookie, or the form again.
 
-        A session ends with its token, and after half a day. Wrong tokens are throttled.
+        A session ends with its token, and after half a day. Wrong tokens are throttled; a right one
+        is always accepted, so that a stranger cannot lock the others out.
         """
         assert self.verify is not None
         now = time.time()
-        if len(self._failures) == _MAX_FAILURES and now - self._failures[0] < _FAILURES_S:
-            page = self.render_locked_page("Too many wrong tokens. Try again in a minute.")
-            return HTMLResponse(page, 429, {"retry-after": f"{_FAILURES_S:.0f}"})
         grant = await self.verify(token)
         if grant is None or "read" not in grant.scopes:
+            if len(self._failures) == _MAX_FAILURES and now - self._failures[0] < _FAILURES_S:
+                page = self.render_locked_page("Too many wrong tokens. Try again in a minute.")
+                return HTMLResponse(page, 429, {"retry-after": f"{_FAILURES_S:.0f}"})
             self._failures.append(now)
             words = "This token is wrong, or has expired. Ask for another one."
             return HTMLResponse(self.render_locked_page(words), 403)
