@@ -185,7 +185,7 @@ class EmbeddedFinder:
             by_words = [(number, score) for number, score in words if number in candidates]
             share = self._compute_share(db, query, first[0]) if first else 0.0
             names = _add_passage_keys(db, by_words), _add_passage_keys(db, list(near.items()))
-            return fuse_scores(*names, share, limit)
+            return fuse_scores(*names, query, share, limit)
 
         return self._read_consistently(search_in_transaction, [])
 

@@ -229,7 +229,8 @@ class PgvectorFinder:
                 near = _search_vectors(db, row, depth, filters)
                 near += _read_cosines(db, row, set(first) - {uuid for uuid, _, _ in near})
         candidates = {*first, *(uuid for uuid, _, _ in near)}
-        return fuse_scores([one for one in words if one[0] in candidates], near, share, limit)
+        known = [one for one in words if one[0] in candidates]
+        return fuse_scores(known, near, query, share, limit)
 
     def find_absent_uuids(self, uuids: Sequence[str]) -> set[str]:
         """Return the UUIDs of passages that the index lacks."""

@@ -8,8 +8,8 @@ Every candidate of one search is scored by the other, too.
 
 A term counts in *share* by how rare it is, and its British and American spelling count as one term.
 So words lead for "Which study reports 12.5 mg?", although few passages have "study" and "report":
-vectors hardly tell one number from another. Only the embedded finder weighs terms; the others count
-them.
+vectors hardly tell one number from another. For the same reason words count double in a question
+with a number. Only the embedded finder weighs terms; the others count them.
 
 For example, the best passage by words has three of a question's four equally rare terms: *share* is
 0.75, and it gets 1.2 * 0.5625 = 0.675 for its words. The passage that is nearest in meaning, with a
@@ -21,6 +21,7 @@ and Büttcher, SIGIR 2009) and with other scales.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Sequence
 from itertools import compress
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,7 @@ MIN_CANDIDATES = 50
 WORD_SEARCH_DEPTH = 1_000
 """Passages to find by words: enough that most passages found by meaning have a word score."""
 _WORDS_WEIGHT = 1.2
+_NUMBER = re.compile(r"(?<![\w-])\d")  # not those in a name: IL-6, COVID-19, p53
 Scored = tuple[str, str, float]
 """UUID, paper, score: one passage found in one way."""
 _LENGTH_TOLERANCE = 1e-2  # some servers round what they send to half precision
@@ -85,7 +87,11 @@ def weigh_term(holding: int, passages: int) -> float:
 
 
 def fuse_scores(
-    by_words: Sequence[Scored], by_meaning: Sequence[Scored], share: float, limit: int
+    by_words: Sequence[Scored],
+    by_meaning: Sequence[Scored],
+    question: str,
+    share: float,
+    limit: int,
 ) -> list[PassageHit]:
     """Return the best *limit* hits by words and meaning combined; ties are sorted by UUID.
 
@@ -93,6 +99,8 @@ def fuse_scores(
     ----------
     by_words, by_meaning : sequence
         The candidates of both searches, each with its score if known.
+    question : str
+        What was asked. Words count double if it has a number.
     share : float
         The share of the question's terms that the best passage by words has; see
         `compute_term_share`.
@@ -104,6 +112,8 @@ def fuse_scores(
     sim = {uuid: score for uuid, _, score in by_meaning}
     best_word, best_sim = max(bm25.values(), default=0.0), max(sim.values(), default=0.0)
     words_weight = _WORDS_WEIGHT * share**2 / best_word if best_word > 0 else 0.0
+    if _NUMBER.search(question):
+        words_weight *= 2
     scores = {
         uuid: words_weight * bm25.get(uuid, 0.0) + max(0.0, best_sim) * sim.get(uuid, 0.0)
         for uuid in papers

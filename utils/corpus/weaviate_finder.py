@@ -232,7 +232,7 @@ class WeaviateFinder:
             share, cosines = _complete_scores(found, first, others, to_term_groups(query), row)
         candidates = {*first, *(uuid for uuid, _, _ in near)}
         known = [one for one in words if one[0] in candidates]
-        return fuse_scores(known, [*near, *cosines], share, limit)
+        return fuse_scores(known, [*near, *cosines], query, share, limit)
 
     def find_absent_uuids(self, uuids: Sequence[str]) -> set[str]:
         """Return the UUIDs of passages that the index lacks."""

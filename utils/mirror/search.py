@@ -109,7 +109,8 @@ class MirrorFinder:
         by_words = [(at, score) for at, score in words.items() if at in read]
         by_meaning = [(at, score) for at, score in near.items() if at in read]
         share = compute_term_share(terms.to_term_groups(query), _get_terms(read, first))
-        return fuse_scores(_to_scored(by_words, read), _to_scored(by_meaning, read), share, limit)
+        scored = _to_scored(by_words, read), _to_scored(by_meaning, read)
+        return fuse_scores(*scored, query, share, limit)
 
     def get_status(self) -> FinderStatus:
         """Return the contents of the snapshot; its warnings name missing vectors."""
