@@ -59,18 +59,26 @@ def open_word_index(folder: Path, schema: Schema) -> tantivy.Index:
     return index
 
 
-def build_terms_query(
-    schema: Schema, terms: Sequence[str], conditions: Sequence[Query] = ()
-) -> Query:
-    """Return a query for texts with any of the terms, scored by BM25.
-
-    With *conditions* that few texts meet, each term is joined with them: so only these are scored.
-    """
+def build_terms_query(schema: Schema, terms: Sequence[str]) -> Query:
+    """Return a query for texts with any of the terms, scored by BM25."""
     from tantivy import Occur, Query
 
     each = (Query.term_query(schema, TERMS, term) for term in terms)
-    narrow = (add_unscored_conditions(one, conditions) for one in each)
-    return Query.boolean_query([(Occur.Should, one) for one in narrow])
+    return Query.boolean_query([(Occur.Should, one) for one in each])
+
+
+def add_optional_terms(schema: Schema, query: Query, terms: Iterable[str]) -> Query:
+    """Return the query with terms that only add to the scores.
+
+    Each term is a query of its own, because tantivy then looks up the texts in its list. It would
+    read a union of terms in windows of 4,096 texts instead.
+    """
+    from tantivy import Occur, Query
+
+    for term in terms:
+        more = Query.term_query(schema, TERMS, term)
+        query = Query.boolean_query([(Occur.Must, query), (Occur.Should, more)])
+    return query
 
 
 def build_numbers_query(schema: Schema, name: str, numbers: Iterable[int]) -> Query:
@@ -81,7 +89,7 @@ def build_numbers_query(schema: Schema, name: str, numbers: Iterable[int]) -> Qu
     from tantivy import Occur, Query
 
     each = (Query.term_query(schema, name, number, "basic") for number in numbers)
-    return Query.boolean_query([(Occur.Should, Query.const_score_query(one, 1)) for one in each])
+    return Query.const_score_query(Query.boolean_query([(Occur.Should, one) for one in each]), 1)
 
 
 def add_unscored_conditions(query: Query, conditions: Iterable[Query]) -> Query:
@@ -90,6 +98,14 @@ def add_unscored_conditions(query: Query, conditions: Iterable[Query]) -> Query:
 
     silent = [(Occur.Must, Query.const_score_query(one, 0.0)) for one in conditions]
     return Query.boolean_query([(Occur.Must, query), *silent]) if silent else query
+
+
+def join_unscored_conditions(conditions: Iterable[Query]) -> Query:
+    """Return a query for the texts that meet all conditions; each has the score 0."""
+    from tantivy import Occur, Query
+
+    silent = [(Occur.Must, Query.const_score_query(one, 0.0)) for one in conditions]
+    return Query.boolean_query(silent)
 
 
 def build_filter_queries(schema: Schema, filters: Filters) -> Iterator[Query]:

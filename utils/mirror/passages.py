@@ -11,18 +11,22 @@ whatever is indexed or published meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import accumulate, groupby, repeat
 from typing import TYPE_CHECKING, Any
 
-from ..corpus.ranking import fold_filter_value
+from ..corpus.ranking import fold_filter_value, weigh_term
 from ..corpus.word_index import (
+    TERMS,
+    add_optional_terms,
     add_unscored_conditions,
     build_filter_queries,
     build_numbers_query,
     build_terms_query,
     get_filtered_year_range,
+    join_unscored_conditions,
     join_weighted_terms,
 )
 from ..errors import StoreFailed
@@ -53,6 +57,10 @@ _ALL = Filters(retracted=True)
 _YEARS, _RETRACTIONS = 10, 50  # times as many, and so many more, are looked at for those that pass
 _MORE = 8  # times as many, if too few of them pass
 _NARROW = 0.01  # share of the documents below which a filter is part of the query
+_CANDIDATES = 4_000  # documents with the rarest terms, of which the best are scored by all terms
+_OPEN_SHARES = (0.2, 0.3)  # of the last score among the best: what terms may add that are left out
+_SEEK, _RESCORE = 4, 2_000_000  # costs of adding a term and of scoring again, by documents scored
+_MOST_OF_TERM = 2.2 * 1.0001  # BM25's k1 + 1, and what rounding may add
 _UNSEEN = "The index is being made anew just now."
 
 
@@ -164,39 +172,51 @@ class Snapshot:
     ) -> list[tuple[At, float]]:
         """Return the documents with any of the terms that pass the filters, best first by BM25.
 
-        The binding of tantivy collects in a way that scores each document of a union, however few
-        are wanted: 10 ns for each time that a term stands in one. A condition beside the union
-        doubles this, so a filter that many documents pass is checked of the best, and more of
-        these are asked for. If few pass, each term is joined with the condition, which goes from
-        one document to the next.
+        The binding of tantivy scores each document of a union, however few are wanted: 10 ns for
+        each time that a term stands in one. So only the rarer terms are searched (`_Terms`). A
+        condition beside the union doubles the time, so a filter that many documents pass is
+        checked of the best. If few pass, all of these are scored.
         """
-        if not asked:
-            return []
-        schema, names = self.words.index.schema, self._ignore_fast_filters(filters)
-        conditions = [*build_filter_queries(schema, names)]
+        schema, terms = self.words.index.schema, self._weigh_terms(asked)
+        conditions = [*build_filter_queries(schema, filters)]
         share = self.estimate_passing_share(filters)
-        is_narrow = share < _NARROW
-        query = build_terms_query(schema, asked, conditions if is_narrow else ())
-        most = limit * (1 if _is_any_year(filters) else _YEARS)
-        most = int(most / (1 if is_narrow else share)) + _RETRACTIONS * (not filters.retracted)
-        for depth in (most, most * _MORE):
-            hits = self._search_index(query, depth)
-            passing = self._keep_passing_hits(hits, filters, () if is_narrow else conditions)
-            if len(passing) >= limit or len(hits) < depth:
-                return passing[:limit]
-        narrow = add_unscored_conditions(query, build_filter_queries(schema, filters))
+        if share < _NARROW and conditions and terms.names:
+            few = add_optional_terms(schema, join_unscored_conditions(conditions), terms.names)
+            found = map(_to_address_and_score, self._search_index(few, limit))
+            return [(at, score) for at, score in found if score]
+        most = int(limit * (1 if _is_any_year(filters) else _YEARS) / max(share, _NARROW))
+        is_filtered, most = most > limit, most + _RETRACTIONS * (not filters.retracted)
+        opens = [*_OPEN_SHARES] if most * 4 <= _CANDIDATES else []
+        floor, deepest = terms.guess_floor(), most * _MORE
+        while most <= deepest:
+            plan = (*terms.plan_search(floor, opens.pop() if opens else 0.0), most)
+            best, floor, is_certain = self._search_terms(terms, plan, limit, filters)
+            if is_certain:
+                return best
+            if len(best) < limit and (is_filtered or plan[0] == len(terms.names)):
+                # Few hits pass: look at more of them, or have the index check each.
+                opens, most = [], most * (_MORE if len(best) * _MORE > limit else _MORE**2)
+        narrow = add_unscored_conditions(build_terms_query(schema, terms.names), conditions)
         return [_to_address_and_score(hit) for hit in self._search_index(narrow, limit)]
 
-    def score_by_words(self, asked: Sequence[str], addresses: Sequence[At]) -> dict[At, float]:
-        """Return the BM25 score of those documents that have any of the terms."""
-        if not (asked and addresses):
-            return {}
-        schema = self.words.index.schema
-        keys = build_numbers_query(schema, "key", sorted({*self.get_keys(addresses)}))
-        query = add_unscored_conditions(build_terms_query(schema, asked), [keys])
-        wanted, hits = {*addresses}, self._search_index(query, 2 * len(addresses) + 100)
-        found = dict(map(_to_address_and_score, hits))
-        return {at: score for at, score in found.items() if at in wanted}
+    def score_by_words(
+        self, asked: Sequence[str], addresses: Collection[At], conditions: Sequence[Query] = ()
+    ) -> dict[At, float]:
+        """Return the BM25 score of those documents that have any of the terms, and meet conditions.
+
+        Without terms, all documents that meet the conditions have the score 0.
+        """
+        schema, found, limit = self.words.index.schema, [], 20 * len(addresses) + 1_000
+        some = bool(addresses and (asked or conditions))
+        for names in (("key",), ("key", "place")) if some else ():
+            values = (sorted({*self.get_field_values(name, addresses)}) for name in names)
+            numbers = map(build_numbers_query, repeat(schema), names, values)
+            query = join_unscored_conditions([*numbers, *conditions])
+            found = self._search_index(add_optional_terms(schema, query, asked), limit)
+            if len(found) < limit:  # else a text stands in very many papers
+                break
+        scores = dict(map(_to_address_and_score, found))
+        return {at: scores[at] for at in addresses if at in scores and (scores[at] or not asked)}
 
     def find_by_key(self, keys: Iterable[int], filters: Filters) -> dict[int, list[At]]:
         """Documents by the key of their text, of those that pass the filters."""
@@ -214,7 +234,7 @@ class Snapshot:
         """Return the keys of the texts of documents."""
         return self.get_field_values("key", addresses)
 
-    def get_field_values(self, name: str, addresses: Sequence[At]) -> list[int]:
+    def get_field_values(self, name: str, addresses: Iterable[At]) -> list[int]:
         """Return the values of documents in a numeric field."""
         documents = [_to_address(at) for at in addresses]
         values = self.searcher.fast_field_values(name, documents) if documents else []
@@ -308,38 +328,93 @@ class Snapshot:
         ]
         return min(1.0, min(counts, default=self.size) / max(1, self.size))
 
-    def _keep_passing_hits(
-        self, hits: Sequence[tuple[Any, Any]], filters: Filters, conditions: Sequence[Query]
-    ) -> list[tuple[At, float]]:
-        """Return the hits that pass the filters, with the conditions that stand for the names."""
-        documents = [at for _, at in hits]
-        kept = [hits[at] for at in self._find_passing_documents(documents, filters)]
-        found = [_to_address_and_score(hit) for hit in kept]
-        if conditions and found:
-            addresses = [at for at, _ in found]
-            places = [*dict.fromkeys(self.get_field_values("place", addresses))]
-            query = build_numbers_query(self.words.index.schema, "place", places)
-            narrow = add_unscored_conditions(query, conditions)
-            passing = self._search_index(narrow, 2 * len(found) + 100)
-            allowed = {(at.segment_ord, at.doc) for _, at in passing}
-            found = [(at, score) for at, score in found if at in allowed]
-        return found
+    def _weigh_terms(self, asked: Sequence[str]) -> _Terms:
+        """Return those terms that are in the index."""
+        count = {term: self.searcher.doc_freq(TERMS, term) for term in asked}
+        names = sorted(filter(count.__getitem__, asked), key=count.__getitem__)
+        # Deleted documents count until their segment is merged, here as in BM25.
+        every = max(self.size, self.searcher.doc_freq("kind", self.words.of))
+        adds = [_MOST_OF_TERM * weigh_term(count[name], every) for name in reversed(names)]
+        counts, bounds = [count[name] for name in names], [*accumulate(adds, initial=0.0)]
+        return _Terms(names, counts, bounds[::-1])
 
-    def _find_passing_documents(self, documents: list[Any], filters: Filters) -> list[int]:
-        """Return the documents of the years, without retracted ones unless allowed."""
-        import numpy as np
+    def _search_terms(
+        self, terms: _Terms, plan: tuple[int, int, int], limit: int, filters: Filters
+    ) -> tuple[list[tuple[At, float]], float, bool]:
+        """Return the best documents of a plan, their last score, and whether it is certain.
 
-        if not documents:
-            return []
-        passes = np.ones(len(documents), bool)
+        The third number of the plan is that of hits of which *limit* should pass the filters.
+        """
+        some, scored, end = plan
+        names, bound, schema = terms.names, terms.bounds[scored], self.words.index.schema
+        first = build_terms_query(schema, names[:some])
+        depth = _CANDIDATES if bound else end
+        hits = self._search_index(add_optional_terms(schema, first, names[some:scored]), depth)
+        best, start, floor = list[tuple[At, float]](), 0, 0.0
+        while start < min(end, len(hits)) and (not (start and bound) or end < depth):
+            scores = self._score_passing(hits[start:end], names if bound else (), filters)
+            best = sorted([*best, *scores.items()], key=lambda one: (-one[1], one[0]))[:limit]
+            floor = best[-1][1] if len(best) == limit else 0.0
+            start, end = end, bisect_right(hits, bound - floor, key=lambda hit: -hit[0])
+        least = hits[-1][0] if len(hits) == depth else 0.0
+        return best, floor, floor >= max(terms.bounds[some], bound + least)
+
+    def _score_passing(
+        self, hits: Sequence[tuple[Any, Any]], names: Sequence[str], filters: Filters
+    ) -> dict[At, float]:
+        """Return those hits that pass the filters, with their scores by other terms if given."""
+        scores = dict(map(_to_address_and_score, hits))
         if not _is_any_year(filters):
             first, last = get_filtered_year_range(filters)
-            years = np.array(self.searcher.fast_field_values("year", documents), np.int64)
-            passes &= (years >= first) & (years <= last)
+            years = zip([*scores], self.get_field_values("year", scores), strict=True)
+            scores = {at: scores[at] for at, year in years if first <= year <= last}
         if not filters.retracted:
-            gone = self.searcher.fast_field_values("retracted", documents)
-            passes &= np.array(gone, np.int64) == 0
-        return [int(at) for at in np.flatnonzero(passes)]
+            marks = zip([*scores], self.get_field_values("retracted", scores), strict=True)
+            scores = {at: scores[at] for at, mark in marks if not mark}
+        slow = self._ignore_fast_filters(filters)
+        conditions = [*build_filter_queries(self.words.index.schema, slow)]
+        if not (names or conditions):
+            return scores
+        found = self.score_by_words(names, scores, conditions)
+        return {at: score or scores[at] for at, score in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """The terms of a question, rarest first, and a plan to search few of them.
+
+    The plan is that of MaxScore (Turtle and Flood, 1995). In BM25, a term adds less than ``(k1 + 1)
+    * idf`` to a score. ``bounds[n]`` is the most that all terms but the first *n* add. ``counts``
+    are the numbers of documents with each term.
+
+    For example, the question is *effect of semaglutide*: *of* and *effect* add 3.1 at the most. The
+    60th of the documents with *semaglutide*, scored by all terms, has 9. So no document without
+    this term is among the best 60, and of those with it, only those with 5.9 or more for it alone.
+    """
+
+    names: list[str]
+    counts: list[int]
+    bounds: list[float]
+
+    def guess_floor(self) -> float:
+        """Return a guess of the last score among the best: measured, and seldom too high."""
+        return 0.8 * self.bounds[0] / (1 + len(self.names) / 4)
+
+    def plan_search(self, floor: float, open_share: float) -> tuple[int, int]:
+        """Return the cheapest plan if a document needs a score above *floor*.
+
+        The plan is two numbers of terms: a document has one of the first, and is scored by the
+        second. Terms after the first add less than *floor* together, and those after the second no
+        more than a share of it.
+        """
+        size, plans = len(self.names), [(sum(self.counts), len(self.names), len(self.names))]
+        for some in range(1, size) if open_share else ():
+            documents = sum(self.counts[:some])
+            for scored in range(some, size + 1):
+                if self.bounds[some] < 0.9 * floor and self.bounds[scored] <= open_share * floor:
+                    cost = documents * (1 + _SEEK * (scored - some)) + _RESCORE * (scored < size)
+                    plans.append((cost, some, scored))
+        return min(plans)[1:]
 
 
 def _to_address_and_score(hit: tuple[Any, Any]) -> tuple[At, float]:
