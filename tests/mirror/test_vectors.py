@@ -200,6 +200,24 @@ def test_many_segments_find_nearly_all_that_comparing_all_finds(tmp_path, monkey
     assert found >= 0.9 * 20 * len(rows[::900])
 
 
+@pytest.mark.parametrize("words", [1, 2, 5, 6, 7, 12, 16])
+def test_differing_signs_are_counted_at_every_width(words):
+    from utils.mirror.vectors import Segment
+
+    chance, unused = np.random.default_rng(words), np.empty(0)
+    codes = chance.integers(0, 2**64, (500, words), np.uint64)
+    code = codes[3].copy()
+    codes[[40, 499]] = ~code  # differs in every sign
+    starts = np.array([0, 100, 100, 320, 500])
+    segment = Segment(unused, codes, unused, unused, unused, starts)
+    lists = np.array([0, 1, 3])
+    rows = [*range(100), *range(320, 500)]
+    expected = [sum(map(int.bit_count, (codes[row] ^ code).tolist())) for row in rows]
+    assert segment.count_differences(code, lists).tolist() == expected
+    assert max(expected) == 64 * words
+    assert min(expected) == 0
+
+
 @pytest.mark.extras("onnx", "fastembed")
 def test_processes_embed_with_the_encoder_of_the_settings(world, tmp_path):
     from tests.corpus.tiny_encoder import lay_out, onnx_file

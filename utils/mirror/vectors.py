@@ -18,7 +18,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,7 +77,8 @@ class Segment:
     def map_files(cls, folder: Path) -> Segment:
         """Map the files of a segment."""
         names = ("rows", "codes", "keys", "rank", "centroids", "starts")
-        return cls(*(np.load(folder / f"{name}.npy", mmap_mode="r") for name in names))
+        maps = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in names)
+        return cls(*map(np.asarray, maps))  # a slice of a plain array costs a third
 
     def find_lists(self, vector: Vector) -> NDArray[np.int64]:
         """Return the numbers of the lists to be searched."""
@@ -100,10 +101,13 @@ class Segment:
             there = differ[at : at + end - start]
             np.bitwise_xor(self.codes[start:end], same[: end - start], out=there)
             at += end - start
-        counts = np.bitwise_count(differ)
-        apart = counts[:, 0].astype(np.uint16)
-        for column in range(1, len(code)):
-            apart += counts[:, column]
+        counts = np.zeros((len(differ), len(code) + len(code) % 2), np.uint8)
+        np.bitwise_count(differ, out=counts[:, : len(code)])
+        # Two counts are added at once, as the bytes of one number: of three columns up to 192.
+        pairs, apart = counts.view(np.uint16), np.zeros(len(differ), np.uint16)
+        for at in range(0, pairs.shape[1], 3):
+            sums = reduce(np.add, pairs.T[at : at + 3])
+            apart += (sums & 255) + (sums >> 8)
         return apart
 
     def get_rows(self, lists: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -194,14 +198,13 @@ class VectorStore:
             for one, near in zip(self.segments, lists, strict=True)
         ]
         line = _find_distance(found, _ALIKE + _FOR_EACH * limit)
-        pairs: list[tuple[int, float]] = []
+        scored = [(np.empty(0, np.int64), np.empty(0, np.float32))]
         for segment, near, apart in zip(self.segments, lists, found, strict=True):
             some = segment.get_rows(near, np.flatnonzero(apart <= line))
-            scores = segment.compute_cosines(vector, some)
-            best = np.argsort(-scores, kind="stable")[:limit]
-            keys = segment.rows["key"][some[best]]
-            pairs += zip(map(int, keys), map(float, scores[best]), strict=True)
-        return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:limit]
+            scored.append((segment.rows["key"][some], segment.compute_cosines(vector, some)))
+        keys, cosines = map(np.concatenate, zip(*scored, strict=True))
+        best = np.lexsort((keys, -cosines))[:limit]
+        return list(zip(keys[best].tolist(), cosines[best].tolist(), strict=True))
 
     def compute_cosines(self, vector: Vector, keys: Sequence[int]) -> dict[int, float]:
         """Return the cosines of texts that have a vector."""
@@ -302,10 +305,7 @@ class VectorStore:
 
 def _find_distance(found: Sequence[NDArray[np.uint16]], most: int) -> int:
     """Return the distance within which so many rows are, or all."""
-    width = max((int(apart.max(initial=0)) for apart in found), default=0) + 1
-    counts = np.zeros(width, np.int64)
-    for apart in found:
-        counts += np.bincount(apart, minlength=width)
+    counts = np.bincount(np.concatenate([np.empty(0, np.uint16), *found]))
     return int(np.searchsorted(np.cumsum(counts), most))
 
 
