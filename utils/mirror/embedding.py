@@ -174,7 +174,7 @@ class _Embedding:
         chosen = SeenKeys()
         for file in files:
             keys = self.store.find_missing(
-                _read_keys_at(self._get_passages_path(file), positions[file.order])
+                _read_keys(self._get_passages_path(file), positions[file.order])
             )
             keys = chosen.add(keys)
             if not len(keys):
@@ -192,7 +192,7 @@ class _Embedding:
 
     def _take_published(self, folder: Path, files: Iterable[SourceFile]) -> Iterator[EmbedProgress]:
         """Take published vectors of texts that are present."""
-        mirror_keys = [_read_all_keys(self._get_passages_path(file)) for file in files]
+        mirror_keys = [_read_keys(self._get_passages_path(file)) for file in files]
         wanted = (
             self.store.find_missing(np.concatenate(mirror_keys)) if mirror_keys else np.empty(0)
         )
@@ -321,23 +321,13 @@ def _to_incomplete_error(path: Path, why: str) -> BadContent:
     return BadContent(f"{path.name} and its files are incomplete: {why}.", verdict="broken")
 
 
-def _read_keys_at(part: Path, positions: Any) -> Keys:
-    """Return the keys of the passages of records at some positions."""
+def _read_keys(part: Path, positions: Any = None) -> Keys:
+    """Return the keys (`.passages.make_key`) of all passages, or of those of some records."""
     from pyarrow import parquet
 
     with parquet.ParquetFile(part) as file:
         table = file.read(["position", "digest"])
-    mine = np.isin(table["position"].to_numpy(), positions)
-    return _to_keys(table["digest"].filter(mine))
-
-
-def _read_all_keys(part: Path) -> Keys:
-    from pyarrow import parquet
-
-    return _to_keys(parquet.read_table(part, columns=["digest"])["digest"])
-
-
-def _to_keys(digests: Any) -> Keys:
-    """Return a column of `.passages.make_key`."""
-    whole = b"".join(digests.to_pylist())
+    if positions is not None:
+        table = table.filter(np.isin(table["position"].to_numpy(), positions))
+    whole = b"".join(table["digest"].to_pylist())
     return np.frombuffer(whole, "<i8").reshape(-1, 4)[:, 0].copy()

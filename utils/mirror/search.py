@@ -12,7 +12,7 @@ the name of the article version (``PMC7759461.1``).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -106,10 +106,8 @@ class MirrorFinder:
             words = dict(self.snapshot.find_by_words(asked, depth, filters))
             first = [*words]
         read = self.snapshot.read_passages([*dict.fromkeys([*first, *near])])
-        by_words = [(at, score) for at, score in words.items() if at in read]
-        by_meaning = [(at, score) for at, score in near.items() if at in read]
         share = compute_term_share(terms.to_term_groups(query), _get_terms(read, first))
-        scored = _to_scored(by_words, read), _to_scored(by_meaning, read)
+        scored = _to_scored(words, read), _to_scored(near, read)
         return fuse_scores(*scored, query, share, limit)
 
     def get_status(self) -> FinderStatus:
@@ -145,8 +143,8 @@ class MirrorFinder:
         """Return the passages of the best texts that pass the filters."""
         best = sorted(near, key=lambda key: (-near[key], key))
         found: dict[At, float] = {}
-        for start in range(0, len(best), 4 * depth):
-            some = best[start : start + 4 * depth]
+        for start in range(0, len(best), 2 * depth):
+            some = best[start : start + 2 * depth]
             here = self.snapshot.find_by_key(some, filters)
             found |= {at: near[key] for key in some for at in here.get(key, ())}
             if len(found) >= depth:
@@ -207,9 +205,9 @@ def _get_terms(read: dict[At, Found], first: Sequence[At]) -> set[str]:
     return set(terms.to_index_terms(best.embedding_text).split()) if best else set()
 
 
-def _to_scored(scored: Sequence[tuple[At, float]], read: dict[At, Found]) -> list[Scored]:
-    """Scores with UUID and paper."""
-    passages = [(read[at].passage, score) for at, score in scored]
+def _to_scored(scores: Mapping[At, float], read: Mapping[At, Found]) -> list[Scored]:
+    """Return the scores of those passages that were read, with UUID and paper."""
+    passages = ((read[at].passage, score) for at, score in scores.items() if at in read)
     return [(one.uuid, one.paper, score) for one, score in passages]
 
 
@@ -232,8 +230,9 @@ class ShelfAndMirror:
         stored = self._shelf.find_text(ids, wants)
         if stored and stored.kind == "full_text":
             return stored
-        named = self._find_pmcid(ids)
-        row = self._read_row(named, _COLUMNS) if named else None
+        folder = self._snapshot.generations.folder / self._snapshot.generation.name
+        pmcid = find_pmcids([ids], folder).get(ids, 0)
+        row = self._read_row(pmcid, _COLUMNS) if pmcid else None
         return _to_stored(row) if row else stored
 
     def read_text(self, stored: StoredPaper) -> str:
@@ -254,10 +253,6 @@ class ShelfAndMirror:
         raise NotFound(
             f"{stored.path} is no longer in the mirror.", f"Run: {command_line('mirror index')}"
         )
-
-    def _find_pmcid(self, ids: Ids) -> int:
-        generations, generation = self._snapshot.generations, self._snapshot.generation
-        return find_pmcids([ids], generations.folder / generation.name).get(ids, 0)
 
     def _read_row(self, pmcid: int, columns: Sequence[str]) -> dict[str, Any] | None:
         generations, generation = self._snapshot.generations, self._snapshot.generation
