@@ -16,8 +16,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from utils.mirror.citation_table import Citations, Tables, get_table_files
-from utils.mirror.citations import Collection, _Update, get_citations_folder, read_pairs
+from utils.mirror.citation_table import Citations, get_table_files, publish_table
+from utils.mirror.citations import _Update, read_pairs
 from utils.sources.citation_collection import HEADER, TABLE_NAME
 
 _PMIDS = 2_000_000
@@ -44,12 +44,11 @@ def write_zip(path: Path, edges: int) -> None:
 
 def make(folder: Path, pipe: Any) -> None:
     """Read and put together; seconds of both, edges, and the largest size in MB."""
-    collection, began = Collection("2026-01-01", "0" * 32), time.process_time()
-    get_citations_folder(folder).mkdir(parents=True)
-    for _ in read_pairs(folder / "nih.zip", collection.get_pairs_path(folder)):
+    pairs, began = folder / "2026-01-01-0.parquet", time.process_time()
+    for _ in read_pairs(folder / "nih.zip", pairs):
         pass
     read = time.process_time() - began
-    steps = _Update(folder, None, keep=True)._make_table("2026-01-01-0", collection, None)  # type: ignore[arg-type]
+    steps = _Update(folder, None, keep=True)._make_table("2026-01-01-0", pairs, None)  # type: ignore[arg-type]
     began = time.process_time()
     try:
         while True:
@@ -57,7 +56,7 @@ def make(folder: Path, pipe: Any) -> None:
     except StopIteration as done:
         table = done.value
     joined = time.process_time() - began
-    Tables(folder).publish(table)
+    publish_table(folder, table)
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     memory = int(status.partition("VmHWM:")[2].split()[0]) / 1024
     pipe.send((read, joined, table.edges, memory))
@@ -82,7 +81,8 @@ def main() -> None:
         for pmid in range(1, 21):
             citations.citing([pmid])
         asked = (time.process_time() - began) / 20
-        size = sum(path.stat().st_size for path in get_table_files(folder, citations.table)) / edges
+        files = get_table_files(folder, citations.table.name)
+        size = sum(path.stat().st_size for path in files) / edges
         print(f"read          {options.edges / read:>12,.0f} edges/s")
         print(f"put together  {edges / joined:>12,.0f} edges/s, both orders")
         print(

@@ -169,7 +169,10 @@ def citations_chain(world: World, folder: Path, chance: random.Random, most: int
         from utils.mirror.citation_table import get_table_files
 
         ours, theirs = (
-            [parquet.read_table(path) for path in get_table_files(one.folder, one.citations.table)]
+            [
+                parquet.read_table(path)
+                for path in get_table_files(one.folder, one.citations.table.name)
+            ]
             for one in (killed, whole)
         )
         assert ours == theirs

@@ -242,10 +242,10 @@ def test_a_generation_that_is_damaged_does_not_hide_the_rest(shell, library):
     assert "Make it again: uv run server.py mirror pubmed" in found["published"][0]
     assert found["files"][0].startswith("3 read")
     library.mirror.citations  # noqa: B018 - it is there
-    [table] = (library.mirror.folder / "generation" / "citations").glob("*.json")
-    table.write_text("{", encoding="utf-8")
+    pointer = library.mirror.folder / "current" / "citations"
+    pointer.write_text("{", encoding="utf-8")
     assert (
-        "the published table is missing or damaged; to rebuild it: uv run server.py mirror"
+        "the published table is damaged; to rebuild it: uv run server.py mirror"
         in (lines(shell("status")[1])["citations"][0])
     )
     assert "fault" in json.loads(shell("status", "--json")[1])

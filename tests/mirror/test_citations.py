@@ -43,7 +43,7 @@ def edges(mirror):
     from pyarrow import parquet
 
     found = []
-    files = get_table_files(mirror.folder, mirror.citations.table)
+    files = get_table_files(mirror.folder, mirror.citations.table.name)
     for by, path in zip(("citing", "cited"), files, strict=True):
         rows = parquet.read_table(path).to_pylist()
         assert [row[by] for row in rows] == sorted(row[by] for row in rows)
@@ -107,7 +107,8 @@ def test_a_new_month_takes_the_place_of_the_last(mirror, world):
     world.snapshots.append(Snapshot("2026-11-05T09:00:00Z", b"", name="icite_metadata.zip"))
     assert ended(mirror).table.collection == "2026-11-04"
     assert edges(mirror) == {(1, 2): 1}
-    assert not list((mirror.folder / "source" / "citations").iterdir())
+    [left] = (mirror.folder / "source" / "citations").iterdir()
+    assert left.name.startswith("2026-11-04-")
 
 
 def test_a_fetch_that_breaks_off_goes_on_from_there(mirror, world):
@@ -121,12 +122,12 @@ def test_a_fetch_that_breaks_off_goes_on_from_there(mirror, world):
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (zipped(PAIRS, head="cited,citing"), "Its columns"),
-        (zipped([(1, "x")]), "not a table of PMIDs"),
+        (zipped(PAIRS, head="cited,citing"), "its columns"),
+        (zipped([(1, "x")]), "invalid value 'x'"),
         (zipped([(1, 0)]), "not a valid PMID"),
-        (zipped([(1, 1 << 28)]), "too large"),
-        (zipped(PAIRS, name="other.csv"), "not a ZIP with"),
-        (b"<html>", "not a ZIP with"),
+        (zipped([(1, 1 << 32)]), "invalid value '4294967296'"),
+        (zipped(PAIRS, name="other.csv"), "not a ZIP file with"),
+        (b"<html>", "not a ZIP file with"),
     ],
 )
 def test_a_collection_that_is_none_is_set_aside_and_the_last_one_stays(mirror, world, data, said):
@@ -161,7 +162,7 @@ def test_where_nih_cannot_be_reached_the_records_make_the_table(mirror, world):
 def test_a_damaged_file_says_what_to_do(mirror):
     updated(mirror)
     ended(mirror)
-    [path, _] = get_table_files(mirror.folder, mirror.citations.table)
+    [path, _] = get_table_files(mirror.folder, mirror.citations.table.name)
     path.write_bytes(b"damaged")
     with pytest.raises(StoreFailed, match="cannot be read") as raised:
         mirror.citations.cited([4])
@@ -179,7 +180,7 @@ def test_a_file_that_is_not_as_it_was_made_is_found_and_made_again(mirror, at, h
     updated(mirror)
     ended(mirror)
     assert not any(one.faults for one in mirror.verify(source="citations"))
-    path = get_table_files(mirror.folder, mirror.citations.table)[at]
+    path = get_table_files(mirror.folder, mirror.citations.table.name)[at]
     before = edges(mirror)
     if how == "another":  # whole, and without one of its citations
         parquet.write_table(parquet.read_table(path).slice(1), path)
@@ -226,7 +227,7 @@ def test_related_papers_are_had_offline(offline, world):
         found = library.pubmed.related(record.pmid, kind, 50)
         assert {one.pmid for one in found.articles} == expected
         assert all(one.title for one in found.articles)
-        assert found.source.startswith("mirror (NIH Open Citation Collection 2026-10-05")
+        assert found.source.startswith("mirror (NIH Open Citation Collection, 2026-10-05")
     assert len(world.requests) == before
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..command_line import command_line
 from ..errors import NotFound
-from ..mirror.citation_table import Tables
+from ..mirror.citation_table import get_pointer
 from ..mirror.plan import CITATIONS_EDGES
 from .output import format_bytes, format_duration, pluralize
 
@@ -142,9 +142,9 @@ def _format_indexes(mirror: Mirror, current: Iterable[Generation]) -> Iterator[L
 
 def _format_citations(mirror: Mirror) -> Iterator[Line]:
     again = command_line("mirror citations")
-    if Tables(mirror.folder).is_damaged:
-        yield "citations", f"the published table is missing or damaged; to rebuild it: {again}"
     if not (found := mirror.citations_status()):
+        if get_pointer(mirror.folder).exists():
+            yield "citations", f"the published table is damaged; to rebuild it: {again}"
         return
     files = f"{pluralize(found['files'], 'file')}; {format_bytes(found['bytes'])}"
     text = f"{found['name']}, {pluralize(found['edges'], 'citation')} of {files}"

@@ -239,11 +239,12 @@ class Mirror:
 
     def citations_status(self) -> dict[str, Any] | None:
         """Return the published table of citations: files, bytes, and whether it is up to date."""
-        from .citation_table import Tables, get_table_files
+        from .citation_table import get_published_table, get_table_files
 
-        if (table := Tables(self.folder).get_published()) is None:
+        if (table := get_published_table(self.folder)) is None:
             return None
-        paths, current = get_table_files(self.folder, table), self.generations.get_complete()
+        current = self.generations.get_complete()
+        paths = get_table_files(self.folder, table.name)
         here = [path.stat().st_size for path in paths if path.exists()]
         return {
             **asdict(table),

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 DAYS = 7.0
 """Days for which a generation counts as PubMed's own word."""
+CITATIONS_DAYS = 45.0
+"""Days for which a table replaces a site's own list: NIH's collection appears once a month."""
 
 
 def records(wanted: Iterable[Ids], settings: Settings) -> dict[Ids, Paper]:
@@ -66,10 +68,23 @@ def records(wanted: Iterable[Ids], settings: Settings) -> dict[Ids, Paper]:
 
 
 def citations(settings: Settings, *, fresh: bool = False) -> Citations | None:
-    """Return the mirror's table of citations; see `.citation_table.open_citations`."""
-    from .citation_table import open_citations
+    """Return the mirror's table of citations; None without one.
 
-    return open_citations(settings, fresh=fresh)
+    Where a *fresh* one is wanted, one that is older than `CITATIONS_DAYS` counts only offline.
+    """
+    from .citation_table import Citations, get_pointer
+
+    folder = settings.mirror_folder
+    if not get_pointer(folder).exists() or find_spec("pyarrow") is None:
+        return None
+    try:
+        found = Citations(folder)
+    except PaperError as error:
+        log.warning("The mirror's citations were not asked: %s", error.text)
+        return None
+    made_at = datetime.fromisoformat(found.table.made_at).timestamp()
+    usable = not fresh or settings.papers_offline or is_answer_fresh(made_at, CITATIONS_DAYS)
+    return found if usable else None
 
 
 VIA = "mirror"

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import NotAvailable, Unreachable
-from ..sources.citation_collection import Snapshot, find_newest_snapshot
+from ..sources.citation_collection import find_newest_snapshot
 from ..sources.pubmed_files import fetch_baseline_end, list_files
-from .citation_table import CitationTable, Tables
-from .citations import list_collections
+from .citation_table import get_published_table
+from .citations import get_pairs_path, is_read
 from .generations import Generations
 from .manifest import Manifest, SourceFile
 from .objects import ObjectTable
@@ -275,20 +275,21 @@ class CitationsPlan:
 
 def plan_citations(folder: Path, web: Web) -> CitationsPlan:
     """Return the work that an update would take; see `.citations.update`."""
-    table, newest, unknown = Tables(folder).get_published(), None, ""
+    table, day, size, unknown = get_published_table(folder), "", 0, ""
     try:
         newest = find_newest_snapshot(web)
     except (Unreachable, NotAvailable) as error:
         unknown = error.message
-    here = {one.md5 for one in list_collections(folder)}
-    to_fetch = newest if newest and newest.md5 not in here else None
-    due = _is_due(folder, table, to_fetch)
+    else:
+        day = newest.published
+        size = 0 if is_read(get_pairs_path(folder, newest)) else newest.size
+    current = Generations(folder, "pubmed").get_complete()
+    due = bool(size or table is None or (current and current.name != table.pubmed))
     edges = table.edges if table else CITATIONS_EDGES
     rate = table.rate if table and table.rate else CITATIONS
     own = table is not None and rate == table.rate
-    size = to_fetch.size if to_fetch else 0
     return CitationsPlan(
-        collection=newest.published if newest else "",
+        collection=day,
         size=size,
         edges=edges if due else 0,
         core_hours=due * edges / rate / 3600,
@@ -296,9 +297,3 @@ def plan_citations(folder: Path, web: Web) -> CitationsPlan:
         measured="the last run here" if own else "quality/benchmarks/README.md",
         unknown=unknown,
     )
-
-
-def _is_due(folder: Path, table: CitationTable | None, to_fetch: Snapshot | None) -> bool:
-    """Return whether a new table of citations would be made."""
-    current = Generations(folder, "pubmed").get_complete()
-    return bool(to_fetch or table is None or (current and current.name != table.pubmed))

@@ -116,6 +116,25 @@ def write_file(path: Path, data: bytes) -> None:
         flush_folder(path.parent)
 
 
+@contextlib.contextmanager
+def replace_flushed(path: Path) -> Iterator[Path]:
+    """Yield the path of a new file, which is flushed and replaces *path* when the block ends.
+
+    If the block fails, nothing is left behind and *path* stays unchanged.
+
+    Raises
+    ------
+    StoreFailed
+        The disk refuses.
+    """
+    part = build_part_path(path)
+    with disk_errors(path), _delete_at_exit(part):
+        yield part
+        flush_file(part)
+        replace_file(part, path)
+        flush_folder(path.parent)
+
+
 def write_files(files: Sequence[tuple[Path, bytes]]) -> None:
     """Write many files, each atomically; flush them in parallel, which disks combine."""
     from concurrent.futures import ThreadPoolExecutor
