@@ -22,7 +22,7 @@ from tests.processes import Process
 ROOT = Path(__file__).resolve().parents[2]
 _READ = (
     *("distributed.scheduler", "distributed.worker", "pyarrow.parquet"),
-    *("utils.mirror.engines.cluster", "utils.mirror.texts"),
+    *("utils.mirror.engines.dask", "utils.mirror.texts"),
 )
 
 
@@ -95,9 +95,9 @@ def _has_no_package() -> None:
 
 
 def _has_another_version() -> None:
-    from utils.mirror.engines import cluster
+    from utils.mirror.engines import dask
 
-    vars(cluster)["get_version"] = lambda: "0.0.1"
+    vars(dask)["get_version"] = lambda: "0.0.1"
 
 
 AMISS = {"no_package": _has_no_package, "another_version": _has_another_version}

@@ -21,7 +21,7 @@ from tests.processes import Process
 from tests.world.pubmed_files import name_of
 from utils.errors import BadRequest, NotConfigured, Unreachable
 from utils.mirror import pmc
-from utils.mirror.engines import Lost, cluster, get_engine
+from utils.mirror.engines import Lost, dask, get_engine
 from utils.mirror.pmc import Choice
 from utils.system.process import INTERRUPTED_EXIT_STATUS, get_version
 
@@ -139,31 +139,11 @@ def test_jobs_that_a_scheduler_took_along_are_given_to_the_next_one(nodes):
             yield number
 
     assert sorted(done(nodes, squared, jobs(), said)) == [n * n for n in range(8)]
-    assert "does not answer any more" in said[1]
-    assert nodes.address in said[1]
-
-
-def test_a_scheduler_that_hangs_is_one_that_is_gone(nodes, monkeypatch):
-    """And when it goes on after all, it is that which answers."""
-    monkeypatch.setattr(cluster, "_LOOK_S", 0.2)
-    monkeypatch.setattr(cluster, "_SILENCE_S", 1.0)
-
-    def say(text):
-        if "does not answer any more" in text:
-            kill(nodes.scheduler, signal.SIGCONT)
-
-    def jobs():
-        for number in range(8):
-            if number == 4:
-                kill(nodes.scheduler, signal.SIGSTOP)
-            yield number
-
-    made = get_engine("dask", 1, nodes.address, say)(squared, jobs())
-    assert sorted(made) == [n * n for n in range(8)]
+    assert any(f"{nodes.address} does not answer any more" in text for text in said)
 
 
 def test_a_scheduler_that_does_not_come_back_ends_it_with_what_to_do(nodes, monkeypatch):
-    monkeypatch.setattr(cluster, "_PATIENCE_S", 1.0)
+    monkeypatch.setattr(dask, "_SCHEDULER_S", 1.0)
 
     def jobs():
         yield 1
@@ -178,8 +158,7 @@ def test_a_scheduler_that_does_not_come_back_ends_it_with_what_to_do(nodes, monk
 
 
 def test_a_cluster_without_workers_is_not_waited_for_for_ever(tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster, "_PATIENCE_S", 1.0)
-    monkeypatch.setattr(cluster, "_LOOK_S", 0.1)
+    monkeypatch.setattr(dask, "_WORKER_S", 1.0)
     nodes, said = Nodes(tmp_path, workers=0).start(), []
     with pytest.raises(Unreachable, match="no worker") as raised:
         done(nodes, squared, [1], said)
@@ -197,7 +176,7 @@ def test_a_cluster_without_workers_is_not_waited_for_for_ever(tmp_path, monkeypa
     ],
 )
 def test_an_address_that_is_wrong_is_named_with_what_to_give(address, error, told, monkeypatch):
-    monkeypatch.setattr(cluster, "_FIRST_S", 0.5)
+    monkeypatch.setattr(dask, "_SCHEDULER_S", 0.5)
     with pytest.raises(error, match=address) as raised:
         list(get_engine("dask", 1, address, str)(squared, [1]))
     assert told in raised.value.hint
@@ -255,7 +234,7 @@ def test_a_job_whose_workers_are_killed_from_outside_is_not_set_aside(nodes, tmp
     finally:
         ended.set()
         murderer.join()
-    assert len(killed) == 6
+    assert len(list(place.iterdir())) == 6
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,6 @@ Job = TypeVar("Job")
 EngineName = Literal["here", "processes", "dask"]
 ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 MOST_DEATHS = 3
-_NEEDS = {"dask": ("distributed", "mirror")}
 Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 
@@ -72,12 +71,11 @@ def get_engine(
     """
     if engine not in ENGINES:
         raise BadRequest(f"{engine!r} is not a known engine.", f"Give one of {', '.join(ENGINES)}.")
-    if scheduler and engine not in _NEEDS:
+    if scheduler and engine != "dask":
         raise BadRequest(f"The engine {engine!r} has no scheduler.", "Give --engine dask.")
-    package, extra = _NEEDS.get(engine, ("", ""))
-    if package and find_spec(package) is None:
-        msg = f"The engine {engine!r} needs packages that are not installed: {package}."
-        raise NotConfigured(msg, f"Run: {install_command(extra)}")
+    if engine == "dask" and find_spec("distributed") is None:
+        msg = "The engine 'dask' needs packages that are not installed: distributed."
+        raise NotConfigured(msg, f"Run: {install_command('mirror')}")
     if engine == "here":  # one job after the other, in this process
         return map
     module, workers = import_module(f".{engine}", __package__), workers or os.cpu_count() or 1
