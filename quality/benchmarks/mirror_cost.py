@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 from typing import NamedTuple
 
-from utils.mirror import plan
 from utils.mirror.rates import Rates
 
 _RATES = Rates()
@@ -45,7 +44,7 @@ def main() -> None:
     parser.add_argument("--articles", type=float, default=7e6)
     parser.add_argument("--passages-an-article", type=float, default=34.0)
     args = parser.parse_args()
-    pubmed = args.pubmed_bytes * plan.PUBMED_PASSAGES
+    pubmed = args.pubmed_bytes * _RATES.pubmed_passages
     pmc = args.articles * args.passages_an_article
     for name, steps, passages in (
         ("PubMed", _pubmed(args), pubmed),
@@ -63,13 +62,13 @@ def _pubmed(args: argparse.Namespace) -> list[Step]:
 
 
 def _pmc(args: argparse.Namespace) -> list[Step]:
-    size = args.articles * plan.PMC_ARTICLE_BYTES
-    asked = 2 * args.articles / plan.PMC_REQUESTS / _HOUR
+    size = args.articles * _RATES.pmc_article_bytes
+    asked = 2 * args.articles / _RATES.pmc_requests / _HOUR
     line = max(asked, size / (args.line * 1e6) / _HOUR)
     work = args.articles * _RATES.pmc_article_s / _HOUR
     return [
         Step("fetch", 0, size / 1e9, size / 1e9, line),
-        Step("read", work, size * plan.PMC_PARTS / 1e9),
+        Step("read", work, size * _RATES.pmc_parts / 1e9),
     ]
 
 
@@ -78,8 +77,8 @@ def _search(passages: float) -> list[Step]:
         return Step(name, passages / rate / _HOUR, passages * each / 1e9, alone=alone)
 
     return [
-        step("words", _RATES.words, _RATES.words_bytes, plan.JOINING_SHARE),
-        step("vectors, CPU", _RATES.vectors, plan.VECTORS_BYTES),
+        step("words", _RATES.words, _RATES.words_bytes, _RATES.joining_share),
+        step("vectors, CPU", _RATES.vectors, _RATES.vector_bytes),
     ]
 
 

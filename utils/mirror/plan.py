@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import NotAvailable, Unreachable
 from ..sources.citation_collection import find_newest_snapshot
@@ -32,27 +32,8 @@ from .rates import Rates, measure_rates, read_rates
 if TYPE_CHECKING:
     from ..http import Web
 
-PUBMED_PASSAGES = 0.0007
-"""Passages that count for each packed byte: 45 million of 64 GB, repeated ones aside."""
-PMC_ARTICLE_BYTES = 20_000.0
-"""Packed bytes of an article's JATS and metadata (`mirror_pmc`)."""
-PMC_PARTS = 1.5
-"""Bytes of parts for each byte of an article's."""
-PMC_REQUESTS = 16
-"""Requests to PMC's Cloud Service a second, on any number of cores, where no other is set."""
-PMC_PASSAGES = 34
-"""Passages of an article's full text."""
-VECTORS_BYTES = 458.0
-"""Bytes of a vector of 384 numbers, its signs and its key, as a mirror keeps them."""
-CITATIONS = 1.0e6
-"""Edges read and put together in both orders, a second of one core (`mirror_citations`)."""
-CITATIONS_BYTES = 14.6
-"""Bytes of an edge: NIH's pairs, and the files in both orders."""
 CITATIONS_EDGES = 870_000_000
 """Edges there are, until a mirror has counted its own."""
-# The share of indexing by words that one process does, which joins the splits: 2 million records on
-# 16 cores took 96 of 902 s of CPU (quality/benchmarks/README.md).
-JOINING_SHARE = 0.11
 _ENOUGH = 3  # files or batches, before this mirror's own rates count
 _HOUR = 3600.0
 
@@ -137,46 +118,64 @@ def plan_pubmed(
     known = {file.name: file for file in Manifest(folder).list_files(SOURCE)}
     due = [file for file in listed if not _has_current_parts(folder, known.get(file.name), file)]
     absent = [file for file in due if not _is_fetched(folder, known.get(file.name))]
-    read = [file for file in known.values() if file.is_read and file.cpu]
-    rates = _get_own_rates(read, read_rates(folder))
-    size, cores = sum(file.size for file in due), workers or os.cpu_count() or 1
-    passages, used = size * PUBMED_PASSAGES, max(1, min(cores, len(due)))
-    hours = size / rates.pubmed_bytes / _HOUR
-    search = passages / rates.words / _HOUR
+    rates, size = _find_rates(folder, SOURCE, known.values()), sum(file.size for file in due)
     sources = sum(file.size for file in absent) if keep else 0
+    passages = size * rates.pubmed_passages
     return MirrorPlan(
         year=year,
         baseline=last,
-        listed=len(listed),
         files=len(due),
-        size=size,
-        core_hours=hours,
-        hours=hours / used,
-        cores=cores,
-        disk=round(size * rates.pubmed_parts) + sources,
         kept_sources=sources,
-        free=_get_free_bytes(folder),
-        measured=rates.origin,
-        search_hours=search,
         search_disk=round(passages * rates.words_bytes),
         vector_hours=passages / rates.vectors / _HOUR,
-        vector_disk=round(passages * VECTORS_BYTES),
-        end_hours=hours / used + _divide_indexing(search, used),
-        bottleneck=_find_longest_step(
-            {"reading": hours / used, "indexing": _divide_indexing(search, used)}
-        ),
+        vector_disk=round(passages * rates.vector_bytes),
+        listed=len(listed),
+        size=size,
+        disk=round(size * rates.pubmed_parts) + sources,
+        measured=rates.origin,
+        **_divide_work(folder, rates, size / rates.pubmed_bytes, passages, workers, files=len(due)),
     )
 
 
-def _divide_indexing(core_hours: float, cores: int) -> float:
-    """Return the hours of indexing on so many cores."""
-    return core_hours * (JOINING_SHARE + (1 - JOINING_SHARE) / cores)
+def _divide_work(
+    folder: Path, rates: Rates, cpu: float, passages: float, workers: int,
+    *, files: int = 0, request_hours: float = 0.0,
+) -> dict[str, Any]:  # fmt: skip
+    """Return the hours of an update's steps: of one core, and on cores, of some *files* at most.
+
+    Batches are read while the next ones are fetched; the index waits for both.
+    """
+    cores = workers or os.cpu_count() or 1
+    used, hours = min(cores, files or cores), cpu / _HOUR
+    search = passages / rates.words / _HOUR
+    indexing = search * (rates.joining_share + (1 - rates.joining_share) / used)
+    steps = {"fetching": request_hours, "reading": hours / used, "indexing": indexing}
+    longest = max(steps, key=lambda name: steps[name])
+    nearest = next(path for path in (folder, *folder.parents) if path.exists())
+    return {
+        "core_hours": hours,
+        "hours": hours / used,
+        "cores": cores,
+        "search_hours": search,
+        "end_hours": max(request_hours, hours / used) + indexing,
+        "bottleneck": longest if steps[longest] else "",
+        "free": shutil.disk_usage(nearest).free,
+    }
 
 
-def _find_longest_step(hours: dict[str, float]) -> str:
-    """Return the name of the step that takes longest; empty if nothing is to be done."""
-    longest = max(hours, key=lambda name: hours[name])
-    return longest if hours[longest] else ""
+def _find_rates(folder: Path, source: str, files: Iterable[SourceFile]) -> Rates:
+    """Return rates; those of reading are this mirror's own if it read some files of a source."""
+    rates, read = read_rates(folder), [file for file in files if file.is_read and file.cpu]
+    size, cpu = sum(file.size for file in read), sum(file.cpu for file in read)
+    made, rows = sum(file.bytes for file in read), sum(file.records for file in read)
+    if len(read) < _ENOUGH or not (size and rows):
+        return rates if source == SOURCE else replace(rates, origin=Rates().origin)
+    if source == SOURCE:
+        origin, own = f"{len(read):,} files read here", {"pubmed_bytes": size / cpu}
+        return replace(rates, **own, pubmed_parts=made / size, origin=origin)
+    origin, own = f"{rows:,} articles read here", {"pmc_article_s": cpu / rows}
+    own["pmc_article_bytes"] = size / rows
+    return replace(rates, **own, pmc_parts=made / size, origin=origin)
 
 
 def _has_current_parts(folder: Path, known: SourceFile | None, listed: SourceFile) -> bool:
@@ -186,21 +185,6 @@ def _has_current_parts(folder: Path, known: SourceFile | None, listed: SourceFil
 
 def _is_fetched(folder: Path, known: SourceFile | None) -> bool:
     return known is not None and bool(known.md5) and known.get_source_path(folder).exists()
-
-
-def _get_own_rates(read: Sequence[SourceFile], rates: Rates) -> Rates:
-    """Return rates; this mirror's own reading rates replace the defaults if it read some files."""
-    size = sum(file.size for file in read)
-    if len(read) < _ENOUGH or not size:
-        return rates
-    cpu, parts = sum(file.cpu for file in read), sum(file.bytes for file in read)
-    origin = f"{len(read):,} files read here"
-    return replace(rates, pubmed_bytes=size / cpu, pubmed_parts=parts / size, origin=origin)
-
-
-def _get_free_bytes(folder: Path) -> int:
-    nearest = next(path for path in (folder, *folder.parents) if path.exists())
-    return shutil.disk_usage(nearest).free
 
 
 def plan_pmc(
@@ -215,43 +199,23 @@ def plan_pmc(
     """
     _, found = find_differences(ObjectTable(folder), choice, web, retry=retry)
     files = Manifest(folder).list_files("pmc")
-    read = [file for file in files if file.is_read and file.cpu]
     again = sum(file.records for file in files if file.state == "done" and not file.is_read)
-    rates, count = read_rates(folder), sum(file.records for file in read)
-    each, cpu, parts, measured = PMC_ARTICLE_BYTES, rates.pmc_article_s, PMC_PARTS, Rates().origin
-    if len(read) >= _ENOUGH and count:
-        size = sum(file.size for file in read)
-        each, cpu = size / count, sum(file.cpu for file in read) / count
-        parts, measured = sum(file.bytes for file in read) / size, f"{count:,} articles read here"
+    rates, new = _find_rates(folder, "pmc", files), len(found.new)
     chosen = web.settings.pmc_cloud_request_delay_ms
-    delay = 1000 / PMC_REQUESTS if chosen is None else chosen
-    new, cores = len(found.new), workers or os.cpu_count() or 1
-    hours = (new + again) * cpu / _HOUR
-    request_hours = 2 * new * (max(5.0, delay) / 1000) / _HOUR
-    search = (new + again) * PMC_PASSAGES / rates.words / _HOUR
-    steps = {
-        "fetching": request_hours,
-        "reading": hours / cores,
-        "indexing": _divide_indexing(search, cores),
-    }
+    delay = 1000 / rates.pmc_requests if chosen is None else max(5.0, chosen)
+    request_hours, size = 2 * new * delay / 1000 / _HOUR, new * rates.pmc_article_bytes
+    cpu, passages = (new + again) * rates.pmc_article_s, (new + again) * rates.pmc_passages
     return PmcPlan(
-        listed=found.listed,
         new=new,
         gone=len(found.gone),
         again=again,
         requests=2 * new,
         request_hours=request_hours,
-        size=round(new * each),
-        core_hours=hours,
-        hours=hours / cores,
-        cores=cores,
-        disk=round(new * each * (1 + parts)),
-        free=_get_free_bytes(folder),
-        measured=measured,
-        search_hours=search,
-        # Batches are read while the next ones are fetched; the index waits for both.
-        end_hours=max(request_hours, hours / cores) + _divide_indexing(search, cores),
-        bottleneck=_find_longest_step(steps),
+        listed=found.listed,
+        size=round(size),
+        disk=round(size * (1 + rates.pmc_parts)),
+        measured=rates.origin,
+        **_divide_work(folder, rates, cpu, passages, workers, request_hours=request_hours),
     )
 
 
@@ -286,14 +250,14 @@ def plan_citations(folder: Path, web: Web) -> CitationsPlan:
     current = Generations(folder, "pubmed").get_complete()
     due = bool(size or table is None or (current and current.name != table.pubmed))
     edges = table.edges if table else CITATIONS_EDGES
-    rate = table.rate if table and table.rate else CITATIONS
-    own = table is not None and rate == table.rate
+    rates = Rates()
+    own = table.rate if table else 0.0
     return CitationsPlan(
         collection=day,
         size=size,
         edges=edges if due else 0,
-        core_hours=due * edges / rate / 3600,
-        disk=round(due * edges * CITATIONS_BYTES) + size,
-        measured="the last run here" if own else "quality/benchmarks/README.md",
+        core_hours=due * edges / (own or rates.citations) / _HOUR,
+        disk=round(due * edges * rates.citations_bytes) + size,
+        measured="the last run here" if own else rates.origin,
         unknown=unknown,
     )

@@ -12,7 +12,7 @@ import json
 import tempfile
 import time
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,21 +38,23 @@ _BATCH = 64  # passages embedded at once
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Rates of one core per second of CPU, and sizes.
+    """Rates of one core per second of CPU, and sizes; ``origin`` names the measurement."""
 
-    ``pubmed_bytes`` are packed bytes of PubMed's files that are read, cut and written, each of
-    which makes ``pubmed_parts`` bytes of parts. ``words`` are passages that are indexed by words,
-    with their papers, in ``words_bytes`` each; ``vectors`` are passages that the encoder of 384
-    numbers reads. An article of PMC takes ``pmc_article_s`` seconds. ``origin`` names the
-    measurement.
-    """
-
-    pubmed_bytes: float = 2.4e6
-    pubmed_parts: float = 0.85
-    words: float = 2_300.0
-    words_bytes: float = 1_000.0
-    vectors: float = 50.0
-    pmc_article_s: float = 0.017
+    pubmed_bytes: float = 2.4e6  # packed bytes that are read, cut and written
+    pubmed_parts: float = 0.85  # bytes of parts for each packed byte
+    pubmed_passages: float = 0.0007  # for each packed byte: 45 million of 64 GB
+    pmc_article_s: float = 0.017  # seconds of an article
+    pmc_article_bytes: float = 20_000.0  # packed: its JATS and metadata
+    pmc_parts: float = 1.5  # bytes of parts for each packed byte
+    pmc_passages: float = 34.0  # of an article
+    pmc_requests: float = 16.0  # a second, on any number of cores, where no other rate is set
+    words: float = 2_300.0  # passages indexed by words, with their papers
+    words_bytes: float = 1_000.0  # of a passage in that index
+    joining_share: float = 0.11  # of indexing that one process does, which joins the splits
+    vectors: float = 50.0  # passages read by the encoder of 384 numbers
+    vector_bytes: float = 458.0  # 384 numbers, their signs and a key
+    citations: float = 1.0e6  # edges read and put together in both orders
+    citations_bytes: float = 14.6  # of an edge: NIH's pairs, and the files in both orders
     origin: str = "quality/benchmarks/README.md"
 
 
@@ -64,7 +66,7 @@ def read_rates(folder: Path) -> Rates:
         return Rates()
 
 
-def measure_rates(folder: Path, web: Web, settings: Settings) -> Rates:
+def measure_rates(folder: Path, web: Web, settings: Settings) -> None:
     """Measure the rates of this machine in about a minute, and keep them in the mirror's folder.
 
     Raises
@@ -83,15 +85,14 @@ def measure_rates(folder: Path, web: Web, settings: Settings) -> Rates:
         if part.reason:
             raise StoreFailed(f"{file.name} cannot be read: {part.reason}", "Run it again.")
         size = path.stat().st_size
-        rates = Rates(
-            pubmed_bytes=size / max(part.cpu, 0.001),
-            pubmed_parts=part.bytes / size,
-            origin=f"measured here on {utc_now()[:10]}",
-        )
-        rates = _measure_words(rates, file.add_part(part, file.md5), part, place)
-        rates = _measure_vectors(rates, job.passages, settings)
-    safe_files.write_file(folder / FILE, json.dumps(asdict(rates), indent=1).encode())
-    return rates
+        measured = {
+            "pubmed_bytes": size / max(part.cpu, 0.001),
+            "pubmed_parts": part.bytes / size,
+            **_measure_words(file.add_part(part, file.md5), part, place),
+            **_measure_vectors(job.passages, settings),
+            "origin": f"measured here on {utc_now()[:10]}",
+        }
+    safe_files.write_file(folder / FILE, json.dumps(measured, indent=1).encode())
 
 
 def _get_sample(folder: Path, web: Web, place: Path) -> tuple[SourceFile, Path]:
@@ -107,7 +108,7 @@ def _get_sample(folder: Path, web: Web, place: Path) -> tuple[SourceFile, Path]:
     return replace(to_source_file(middle), md5=md5), path
 
 
-def _measure_words(rates: Rates, file: SourceFile, part: Part, place: Path) -> Rates:
+def _measure_words(file: SourceFile, part: Part, place: Path) -> dict[str, float]:
     """Index the passages of a part and their papers by words."""
     from .passages import PassageIndex
     from .splits import update_indexes
@@ -121,17 +122,17 @@ def _measure_words(rates: Rates, file: SourceFile, part: Part, place: Path) -> R
     cpu = max(time.process_time() - began, 0.001)
     sizes = (path.stat().st_size for path in (place / "words").rglob("*") if path.is_file())
     passages = max(part.passages, 1)
-    return replace(rates, words=passages / cpu, words_bytes=sum(sizes) / passages)
+    return {"words": passages / cpu, "words_bytes": sum(sizes) / passages}
 
 
-def _measure_vectors(rates: Rates, passages: Path, settings: Settings) -> Rates:
+def _measure_vectors(passages: Path, settings: Settings) -> dict[str, float]:
     """Embed passages for some seconds, if the settings name a model on this machine."""
     from pyarrow import parquet
 
     embedder = make_embedder(settings)
     is_local = settings.embeddings_provider != "openai"
     if embedder is None or not is_local or embedder.explain_unavailable():
-        return rates
+        return {}
     texts: Iterable[str] = parquet.read_table(passages, columns=["text"])["text"].to_pylist()
     left, made = list(texts), 0
     embedder.embed_texts(left[:1])  # loads the model
@@ -139,4 +140,4 @@ def _measure_vectors(rates: Rates, passages: Path, settings: Settings) -> Rates:
     while left and time.process_time() - began < _VECTORS_S:
         made += len(embedder.embed_texts(left[:_BATCH]))
         left = left[_BATCH:]
-    return replace(rates, vectors=made / max(time.process_time() - began, 0.001))
+    return {"vectors": made / max(time.process_time() - began, 0.001)}
