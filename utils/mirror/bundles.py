@@ -13,7 +13,7 @@ import json
 import zipfile
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -64,20 +64,15 @@ def write_bundle(members: Sequence[Member], folder: Path, sequence: str) -> Path
     about = json.dumps(index, indent=0).encode()
     path = folder / f"{sequence}-{_compute_md5(about)}.zip"
     safe_files.make_folder(folder)
-    part = safe_files.build_part_path(path)
-    with safe_files.disk_errors(path):
-        try:
-            with zipfile.ZipFile(part, "x", zipfile.ZIP_DEFLATED) as file:
-                _add_file(file, INDEX, about)
-                for one in members:
-                    if one.state == "text":
-                        _add_file(file, f"{one.listed.name}.json", one.metadata)
-                        _add_file(file, f"{one.listed.name}.xml", one.xml)
-            safe_files.flush_file(part)
-            safe_files.replace_file(part, path)
-            safe_files.flush_folder(folder)
-        finally:
-            part.unlink(missing_ok=True)
+    with (
+        safe_files.replace_flushed(path) as part,
+        zipfile.ZipFile(part, "x", zipfile.ZIP_DEFLATED) as file,
+    ):
+        _add_file(file, INDEX, about)
+        for one in members:
+            if one.state == "text":
+                _add_file(file, f"{one.listed.name}.json", one.metadata)
+                _add_file(file, f"{one.listed.name}.xml", one.xml)
     return path
 
 
@@ -119,14 +114,8 @@ def _to_member(file: zipfile.ZipFile, row: dict[str, Any], *, bytes_too: bool) -
     made = Member(listed, row["state"], row["reason"], row["had"])
     if row["state"] != "text" or not bytes_too:
         return made
-    return read_member(file, made)
-
-
-def read_member(file: zipfile.ZipFile, about: Member) -> Member:
-    """Return a member with its bytes."""
-    name = about.listed.name
-    metadata, xml = file.read(f"{name}.json"), file.read(f"{name}.xml")
-    return Member(about.listed, about.state, about.reason, about.had, metadata, xml)
+    metadata, xml = file.read(f"{listed.name}.json"), file.read(f"{listed.name}.xml")
+    return replace(made, metadata=metadata, xml=xml)
 
 
 def read_article(path: Path, name: str) -> Fetched:

@@ -105,7 +105,7 @@ def merge_small_files(
         if not isinstance(merged, Lost) and merged:
             old, new = merged
             ObjectTable(folder).move_to_batch([file.order for file in old], new.order)
-            Manifest(folder).replace_files(old, new)
+            Manifest(folder).replace_files(old, [new])
 
 
 def group_small_files(

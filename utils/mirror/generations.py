@@ -26,7 +26,7 @@ from ..command_line import command_line
 from ..errors import EmptyStore, NotFound, StoreFailed, UnknownName
 from ..model.paper import utc_now
 from ..system import safe_files
-from .manifest import FILE_COLUMNS, KINDS, SourceFile
+from .manifest import FILE_COLUMNS, SourceFile
 
 if TYPE_CHECKING:
     import duckdb
@@ -136,16 +136,18 @@ class Generations:
         NotFound
             It is gone, or damaged.
         """
+        if not (name := self._read_pointer()):
+            return None
+        if found := read_facts(Generation, self.folder / name / "generation.json"):
+            return found
+        msg = f"The published generation, {name}, is gone or damaged."
+        raise NotFound(msg, f"Make it again: {command_line(f'mirror {self.source}')}")
+
+    def _read_pointer(self) -> str:
+        """Return the name of the published generation; empty without one."""
         with safe_files.disk_errors(self._pointer, "read"), suppress(FileNotFoundError):
-            name = self._pointer.read_text(encoding="utf-8").strip()
-            try:
-                return self.read_generation(name)
-            except NotFound:
-                msg = f"The published generation, {name}, is gone or damaged."
-                raise NotFound(
-                    msg, f"Make it again: {command_line(f'mirror {self.source}')}"
-                ) from None
-        return None
+            return self._pointer.read_text(encoding="utf-8").strip()
+        return ""
 
     def get_complete(self) -> Generation | None:
         """Return the published generation; None without one, or if a file of it is missing."""
@@ -160,8 +162,8 @@ class Generations:
 
         If no pointer is here, the newest generation here counts.
         """
-        with safe_files.disk_errors(self._pointer, "read"), suppress(FileNotFoundError):
-            return self._pointer.read_text(encoding="utf-8").strip()
+        if name := self._read_pointer():
+            return name
         here = (path.name for path in self.folder.glob("[!.]*-*"))
         return max(here, key=lambda name: name.partition("-")[0], default="")
 
@@ -363,30 +365,13 @@ class Generations:
         found = {file.order: 0 for file in self.list_files(generation)}
         return found | {one["values"]: one["counts"] for one in counts.to_pylist()}
 
-    def delete_old_generations(self) -> list[Path]:
-        """Delete all but the last two published generations; return their unused parts.
-
-        Returns
-        -------
-        list of Path
-            Parts that no generation here needs any more.
-        """
+    def delete_old_generations(self) -> list[SourceFile]:
+        """Delete all but the last two published generations; return the files of the others."""
         current = self.get_published()
         others = [one for one in self.list_generations() if current and one.name != current.name]
         for one in others[: -(_KEPT - 1)]:
             shutil.rmtree(self.folder / one.name, ignore_errors=True)
-        needed = {path for one in self.list_generations() for path in self._yield_parts(one)}
-        found = (
-            path
-            for kind in KINDS
-            for path in (self.mirror / "part" / f"{self.source}{kind}").glob("*.parquet")
-        )
-        return [path for path in found if path not in needed]
-
-    def _yield_parts(self, generation: Generation) -> Iterator[Path]:
-        for file in self.list_files(generation):
-            yield file.get_part_path(self.mirror)
-            yield file.get_part_path(self.mirror, "-passages")
+        return [file for one in self.list_generations() for file in self.list_files(one)]
 
 
 def open_duckdb(folder: Path) -> duckdb.DuckDBPyConnection:
@@ -490,8 +475,7 @@ def find_pmids(
 ) -> dict[Ids, int]:
     """Return the PMID of each paper, by PMID, DOI or PMCID.
 
-    A name that several records have is nobody's, and so is any name of a generation that was made
-    before there was an index of them.
+    A name that several records have belongs to none of them.
     """
     from pyarrow import parquet
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -171,25 +171,19 @@ class Manifest:
             if (old := known.get(file.name)) is None
             or (old.listed, old.folder) != (file.listed, file.folder)
         ]
-        self._put_files(changed)
+        self.replace_files([], changed)
         return changed
 
     def record_part(self, file: SourceFile, part: Part, md5: str) -> SourceFile:
         """Record the parts of a file, or why it has none."""
         done = file.add_part(part, md5)
-        self._put_files([done])
+        self.replace_files([], [done])
         return done
-
-    def replace_files(self, old: Iterable[SourceFile], new: SourceFile) -> None:
-        """Replace the rows of files by the row of one that holds what they held."""
-        with self._open_database() as db, transaction(db):
-            self._delete_rows(db, old)
-            self._insert_rows(db, [new])
 
     def record_failure(self, file: SourceFile, state: State, reason: str) -> SourceFile:
         """Record why a file was not read."""
         failed = replace(file, state=state, reason=reason, at=utc_now())
-        self._put_files([failed])
+        self.replace_files([], [failed])
         return failed
 
     def mark_damaged(self, file: SourceFile, reason: str) -> None:
@@ -198,21 +192,12 @@ class Manifest:
         if known and known.is_read and known.md5 == file.md5:
             self.record_failure(known, "damaged", reason)
 
-    def delete_files(self, files: Iterable[SourceFile]) -> None:
-        """Delete the rows of files."""
-        with self._open_database() as db, transaction(db):
-            self._delete_rows(db, files)
-
-    def _put_files(self, files: Sequence[SourceFile]) -> None:
-        if files:
+    def replace_files(self, old: Iterable[SourceFile], new: Iterable[SourceFile]) -> None:
+        """Delete the rows of *old* files, and write those of *new* ones, in one transaction."""
+        keys = [(file.source, file.name) for file in old]
+        rows = [tuple(getattr(file, name) for name in FILE_COLUMNS) for file in new]
+        if keys or rows:
+            marks = ", ".join("?" for _ in FILE_COLUMNS)
             with self._open_database() as db, transaction(db):
-                self._insert_rows(db, files)
-
-    def _delete_rows(self, db: sqlite3.Connection, files: Iterable[SourceFile]) -> None:
-        keys = [(file.source, file.name) for file in files]
-        db.executemany("DELETE FROM sources WHERE source = ? AND name = ?", keys)
-
-    def _insert_rows(self, db: sqlite3.Connection, files: Iterable[SourceFile]) -> None:
-        marks = ", ".join("?" for _ in FILE_COLUMNS)
-        rows = [tuple(getattr(file, name) for name in FILE_COLUMNS) for file in files]
-        db.executemany(f"INSERT OR REPLACE INTO sources VALUES ({marks})", rows)  # noqa: S608
+                db.executemany("DELETE FROM sources WHERE source = ? AND name = ?", keys)
+                db.executemany(f"INSERT OR REPLACE INTO sources VALUES ({marks})", rows)  # noqa: S608

@@ -14,9 +14,10 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -33,7 +34,6 @@ from ..readers.pubmed import (
 )
 from ..system import safe_files
 from .columns import (
-    Row,
     find_dictionary_columns,
     make_passage_batch,
     make_passage_schema,
@@ -157,22 +157,48 @@ def compute_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _make_parts(job: ReadJob) -> None:
-    """Write both parts, the records last: their presence means that both are complete."""
-    rows: list[Row] = []
+def write_parts(
+    job: ReadJob,
+    schema: Schema,
+    batches: Iterable[tuple[RecordBatch, RecordBatch | None]],
+    dictionaries: Sequence[str] | None = None,
+) -> None:
+    """Write both parts from batches of records, each with its passages.
+
+    The records are written last: their presence means that both parts are complete.
+    """
     counts: Counter[str] = Counter()
-    with PartFile(job.records, make_record_schema()) as records:
+    with PartFile(job.records, schema, dictionaries) as records:
         with PartFile(job.passages, make_passage_schema()) as passages:
-            for position, row in enumerate(_read_rows(job)):
-                counts["deletions" if row[-1] is None else "records"] += 1
-                rows.append((position, *row))
-                if len(rows) == ROWS:
-                    counts["passages"] += _write_rows(job, rows, records, passages)
-                    rows = []
-            counts["passages"] += _write_rows(job, rows, records, passages)
+            for rows, cut in batches:
+                deleted = rows["deleted"].true_count
+                counts.update(deletions=deleted, records=len(rows) - deleted)
+                records.write_row_group(rows)
+                if cut is not None and len(cut):
+                    counts.update(passages=len(cut))
+                    passages.write_row_group(cut)
             passages.commit()
         facts = {name: counts[name] for name in ("records", "deletions", "passages")}
         records.commit(FACTS, json.dumps({"file": job.name, "md5": job.md5, **facts}))
+
+
+def _make_parts(job: ReadJob) -> None:
+    """Read a file of PubMed, and write both parts."""
+    write_parts(job, make_record_schema(), _make_batches(job))
+
+
+def _make_batches(job: ReadJob) -> Iterator[tuple[RecordBatch, RecordBatch | None]]:
+    """Yield records and their passages in batches."""
+    rows = ((position, *row) for position, row in enumerate(_read_rows(job)))
+    while some := list(islice(rows, ROWS)):
+        found = [
+            (position, pmid, passage)
+            for position, pmid, *_, paper in some
+            if paper is not None
+            for passage in _cut_passages(paper)
+        ]
+        passages = make_passage_batch(job.order, found) if found else None
+        yield make_record_batch(job.order, some), passages
 
 
 def _read_rows(job: ReadJob) -> Iterator[tuple[int, int, tuple[int, ...], Paper | None]]:
@@ -193,22 +219,6 @@ def _get_pmid(element: _Element | None) -> tuple[int, int]:
         raise BadContent(msg, verdict="not_a_paper")
     version = element.get("Version", "1")
     return int(pmid), int(version) if version.isdecimal() else 1
-
-
-def _write_rows(job: ReadJob, rows: list[Row], records: PartFile, passages: PartFile) -> int:
-    """Write records and their passages; return the number of passages."""
-    if not rows:
-        return 0
-    records.write_row_group(make_record_batch(job.order, rows))
-    found = [
-        (position, pmid, passage)
-        for position, pmid, *_, paper in rows
-        if paper is not None
-        for passage in _cut_passages(paper)
-    ]
-    if found:
-        passages.write_row_group(make_passage_batch(job.order, found))
-    return len(found)
 
 
 def _cut_passages(paper: Paper) -> list[Passage]:

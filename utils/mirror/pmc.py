@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
@@ -64,29 +64,22 @@ class Choice:
     journals: tuple[str, ...] = ()
     pmcids: tuple[int, ...] | None = None
 
-    def explain_unwanted(self, record: dict[str, Any]) -> str:
-        """Return why an article is not wanted, by its metadata; empty if it is wanted."""
-        told = str(record.get("license_code") or "")
-        if self.licenses and _fold_name(told) not in map(_fold_name, self.licenses):
-            return f"its license is {told or 'not stated'}"
-        return self._explain_unwanted_place(*parse_citation(record))
-
-    def is_wanted(self, row: dict[str, Any]) -> bool:
-        """Return whether a mirrored article is wanted, by its row of a part."""
-        wanted = self.pmcids is None or row["pmcid"] in self.pmcids
-        code = re.sub(r" \d+(\.\d+)*$", "", row["license"] or "")  # the text adds its version
-        wanted = wanted and (
-            not self.licenses or _fold_name(code) in map(_fold_name, self.licenses)
-        )
-        return wanted and not self._explain_unwanted_place(row["journal"] or "", row["year"])
-
-    def _explain_unwanted_place(self, journal: str, year: int | None) -> str:
+    def explain_unwanted(self, license_code: str, journal: str, year: int | None) -> str:
+        """Return why an article is not wanted; empty if it is wanted."""
         first, last = self.years
+        if self.licenses and _fold_name(license_code) not in map(_fold_name, self.licenses):
+            return f"its license is {license_code or 'not stated'}"
         if (first or last) and not (year and first <= year <= (last or year)):
             return f"its year is {year or 'not stated'}"
         if self.journals and _fold_name(journal) not in map(_fold_name, self.journals):
             return f"its journal is {journal or 'not stated'}"
         return ""
+
+    def is_wanted(self, row: dict[str, Any]) -> bool:
+        """Return whether a mirrored article is wanted, by its row of a part."""
+        code = re.sub(r" \d+(\.\d+)*$", "", row["license"] or "")  # the text adds its version
+        listed = self.pmcids is None or row["pmcid"] in self.pmcids
+        return listed and not self.explain_unwanted(code, row["journal"] or "", row["year"])
 
     @property
     def title(self) -> str:
@@ -103,14 +96,9 @@ class Choice:
     @classmethod
     def from_json(cls, text: str) -> Choice:
         """Read back what `to_json` wrote."""
-        row = json.loads(text)
-        pmcids = row["pmcids"]
-        return cls(
-            tuple(row["licenses"]),
-            (row["years"][0], row["years"][1]),
-            tuple(row["journals"]),
-            None if pmcids is None else tuple(pmcids),
-        )
+        row: dict[str, Any] = json.loads(text)
+        lists = {name: tuple(value) for name, value in row.items() if value is not None}
+        return cls(**lists)
 
 
 def _fold_name(name: str) -> str:
@@ -224,7 +212,6 @@ class _Update(Update):
         batches: list[Batch] = [("going", some) for some in _split_batches(found.gone)]
         batches += [("due", some) for some in _split_batches(found.new[: most or None])]
         self.objects.set_fact("choice", self.choice.to_json())
-        self.objects.set_fact("listed", str(found.listed))
         if batches:
             self.objects.add_batches(batches)
 
@@ -262,7 +249,7 @@ class _Update(Update):
         if not any(one.has_row for one in read_members(bundle, bytes_too=False)):
             self._record_object_outcomes(number, bundle, {})
             if file:
-                self.manifest.delete_files([file])
+                self.manifest.replace_files([file], [])
             safe_files.delete_if_exists(bundle)
             self.advance(files=self.progress.files + 1)
             return None
@@ -300,7 +287,8 @@ class _Update(Update):
         """Fetch one article version, or find out why it is missing."""
         try:
             article = fetch_metadata(wanted, self.web, self.copy)
-            why = self.choice.explain_unwanted(article.record)
+            code = str(article.record.get("license_code") or "")
+            why = self.choice.explain_unwanted(code, *parse_citation(article.record))
             if not article.record.get("xml_url"):
                 why = why or "there is no XML of it"
             if why:
@@ -357,7 +345,7 @@ class _Update(Update):
         if file := self.again.get(number):
             # The former bundle stays for as long as a kept generation refers to it.
             new = replace(file, name=mended.name, md5=get_bundle_md5(mended))
-            self.manifest.replace_files([file], new)
+            self.manifest.replace_files([file], [new])
         else:
             safe_files.delete_if_exists(bundle)
 
@@ -369,7 +357,7 @@ class _Update(Update):
         self.mended.add(number)
         if file := self.again.pop(number, None):
             self.objects.plan_again(number)
-            self.manifest.delete_files([file])
+            self.manifest.replace_files([file], [])
         else:
             for bundle in self.source_folder.glob(f"{_format_sequence(number)}-*.zip"):
                 safe_files.delete_if_exists(bundle)
@@ -394,11 +382,8 @@ class _Update(Update):
 
     def _delete_unused(self) -> None:
         """Delete bundles and parts that no kept generation and no later update needs."""
-        self.delete_unused_parts()
-        kept = self.manifest.list_files(SOURCE)
-        for generation in self.generations.list_generations():
-            kept += self.generations.list_files(generation)
-        names, due = {file.name for file in kept}, self.objects.list_due_batches()
+        names = {file.name for file in self.delete_unused_parts()}
+        due = self.objects.list_due_batches()
         for path in self.source_folder.glob("*.zip"):
             if path.name not in names and _to_file(path).order not in due:
                 safe_files.delete_if_exists(path)
@@ -407,48 +392,29 @@ class _Update(Update):
 def find_differences(
     objects: ObjectTable, choice: Choice | None, web: Web, *, retry: bool = False
 ) -> tuple[Choice, Difference]:
-    """Return the choice that counts, and what differs from the mirror; see `compare_with_bucket`.
+    """Return the choice that counts, and which article versions are new, or gone at the bucket.
 
     Without a *choice*, the one of the last update counts.
-    """
-    before = objects.get_fact("choice")
-    chosen = choice or (Choice.from_json(before) if before else Choice())
-    anew = bool(before) and chosen.to_json() != before
-    return chosen, compare_with_bucket(objects, chosen, web, retry=retry, chosen_anew=anew)
-
-
-def compare_with_bucket(
-    objects: ObjectTable,
-    choice: Choice,
-    web: Web,
-    *,
-    retry: bool = False,
-    chosen_anew: bool = False,
-) -> Difference:
-    """Return article versions that are new at the Cloud Service, and those that it no longer has.
 
     Raises
     ------
     Unreachable
         The listing could not be fetched, or lacks more than half of the articles it had.
     """
-    options: dict[str, Any] = {"retry": retry, "chosen_anew": chosen_anew}
-    if choice.pmcids is not None:
-        within = frozenset(choice.pmcids)
-        if len(within) <= FEW:
-            listing: Iterable[ObjectVersion] = (
-                one for pmcid in sorted(within) for one in list_article_versions(pmcid, web)
-            )
-        else:
-            every = list_versions(find_newest_inventory(web), web)
-            listing = (one for one in every if one.pmcid in within)
-        return objects.compare_listing(listing, within=within, **options)
-    found = objects.compare_listing(list_versions(find_newest_inventory(web), web), **options)
+    before = objects.get_fact("choice")
+    chosen = choice or (Choice.from_json(before) if before else Choice())
+    anew, within = bool(before) and chosen.to_json() != before, chosen.pmcids
+    if within is not None and len(within) <= FEW:
+        listing = (one for pmcid in sorted(within) for one in list_article_versions(pmcid, web))
+    else:
+        every, wanted = list_versions(find_newest_inventory(web), web), set(within or ())
+        listing = (one for one in every if within is None or one.pmcid in wanted)
+    found = objects.compare_listing(listing, within=within, retry=retry, chosen_anew=anew)
     here = sum(n for state, n in objects.count_states().items() if state != "gone")
-    if len(found.gone) * 2 > here > 1:
+    if within is None and len(found.gone) * 2 > here > 1:
         msg = f"PMC's inventory lacks {len(found.gone):,} of the {here:,} articles known here."
         raise Unreachable(msg, "The inventory seems incomplete. Run the command again tomorrow.")
-    return found
+    return chosen, found
 
 
 def _split_batches(some: Sequence[ObjectVersion]) -> Iterator[list[ObjectVersion]]:

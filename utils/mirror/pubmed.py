@@ -227,7 +227,7 @@ class _Update(Update):
     def _delete_unused(self, published: Generation) -> None:
         """Delete what no kept generation and no later file needs."""
         old = [file for file in self.files.values() if file.year < published.year]
-        self.manifest.delete_files(old)
+        self.manifest.replace_files(old, [])
         self.files = {file.name: file for file in self.manifest.list_files(SOURCE)}
         failed = self.progress.failed.items()
         self.advance(failed={name: why for name, why in failed if name in self.files})

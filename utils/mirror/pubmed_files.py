@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ..errors import BadContent, BadRequest
 from ..sources.pubmed_files import (
@@ -39,22 +39,6 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"pubmed(\d{2})n(\d{4,5})\.xml\.gz")
 _PLACES = ("baseline", "updatefiles", "Source", ".")
-
-
-class Origin(Protocol):
-    """A place from which PubMed's files can be listed and fetched."""
-
-    def list_files(self) -> list[BulkFile]:
-        """Return all files of the current listing."""
-
-    def fetch_last_baseline_file(self) -> tuple[int, int]:
-        """Return year and number of the baseline's last file; zeros if unknown."""
-
-    def get_md5(self, file: BulkFile) -> str:
-        """The MD5 of a file."""
-
-    def copy_or_fetch_file(self, file: BulkFile, md5: str, path: Path) -> None:
-        """Copy or download a file to *path*."""
 
 
 class Nlm:
@@ -157,6 +141,10 @@ class FilledFolder:
                 path.symlink_to(self._find_path(file))
             except (OSError, NotImplementedError):  # Windows wants a privilege for it
                 shutil.copyfile(self._find_path(file), path)
+
+
+Origin = Nlm | FilledFolder
+"""A place from which PubMed's files can be listed and fetched."""
 
 
 def compute_md5(path: Path) -> str:

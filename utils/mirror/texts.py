@@ -8,9 +8,7 @@ count. As with PubMed's parts, the same bundle gives the same bytes, wherever it
 from __future__ import annotations
 
 import hashlib
-import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -25,8 +23,8 @@ from ..model.passage import Passage
 from ..outline.cut import split_into_passages
 from ..shelf.paper_file import build_full_text_body
 from .bundles import Member, build_fetched_article, parse_metadata, read_members
-from .columns import make_passage_batch, make_passage_schema
-from .parts import FACTS, Part, PartFile, ReadJob, make_missing_parts
+from .columns import make_passage_batch
+from .parts import Part, ReadJob, make_missing_parts, write_parts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -121,20 +119,10 @@ def _iterate_batches(
 def write_text_parts(
     job: ReadJob, batches: Iterable[tuple[pa.RecordBatch, pa.RecordBatch]]
 ) -> None:
-    """Write both parts; write the texts last, because their file marks both as complete."""
-    counts: Counter[str] = Counter()
-    lists = [name for name in make_text_schema().names if name in ("license", "state", "verdict")]
-    with PartFile(job.records, make_text_schema(), lists) as texts:
-        with PartFile(job.passages, make_passage_schema()) as passages:
-            for rows, cut in batches:
-                deleted = rows["deleted"].true_count
-                counts.update(deletions=deleted, records=len(rows) - deleted, passages=len(cut))
-                texts.write_row_group(rows)
-                if len(cut):
-                    passages.write_row_group(cut)
-            passages.commit()
-        facts = {name: counts[name] for name in ("records", "deletions", "passages")}
-        texts.commit(FACTS, json.dumps({"file": job.name, "md5": job.md5, **facts}))
+    """Write both parts."""
+    schema = make_text_schema()
+    lists = [name for name in schema.names if name in ("license", "state", "verdict")]
+    write_parts(job, schema, batches, lists)
 
 
 def read_member(member: Member) -> TextRow:

@@ -20,7 +20,7 @@ from ..errors import Unreachable
 from ..system import safe_files
 from .generations import Generation, Generations
 from .locks import exclusive_lock
-from .manifest import KINDS, Manifest
+from .manifest import KINDS, Manifest, SourceFile
 from .parts import Part
 
 if TYPE_CHECKING:
@@ -120,16 +120,15 @@ class Update:
         sums = {name: getattr(now, name) + getattr(part, name) for name in _COUNTS}
         self.advance(files=now.files + files, size=now.size + size, **sums, **facts)
 
-    def delete_unused_parts(self) -> None:
-        """Delete old generations, and parts that no kept one and no later update needs."""
-        needed = {
-            file.get_part_path(self.folder, kind)
-            for file in self.manifest.list_files(self.source)
-            for kind in KINDS
-        }
-        for path in self.generations.delete_old_generations():
-            if path not in needed:
-                safe_files.delete_if_exists(path)
+    def delete_unused_parts(self) -> list[SourceFile]:
+        """Delete old generations and their parts; return the files that are still needed."""
+        files = self.manifest.list_files(self.source) + self.generations.delete_old_generations()
+        for kind in KINDS:
+            needed = {file.get_part_path(self.folder, kind) for file in files}
+            for path in (self.folder / "part" / f"{self.source}{kind}").glob("*.parquet"):
+                if path not in needed:
+                    safe_files.delete_if_exists(path)
+        return files
 
 
 def fetch_ahead(
