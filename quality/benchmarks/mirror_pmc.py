@@ -24,13 +24,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import cycle, islice
 from pathlib import Path
+from typing import Any
 
 from quality.benchmarks.mirror import compare, measured
 from utils.mirror.bundles import Member, get_bundle_md5, write_bundle
 from utils.mirror.engines import ENGINES
 from utils.mirror.parts import Part, ReadJob
 from utils.mirror.pmc import BATCH
-from utils.mirror.texts import TextRow, _cut_passages, read_member, read_texts
+from utils.mirror.texts import _cut_passages, read_member, read_texts
 from utils.sources.pmc_inventory import ObjectVersion
 
 _DOI = re.compile(rb'pub-id-type="doi">([^<]+)<')
@@ -83,9 +84,10 @@ def main() -> None:
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     some = members_of(options.folder, options.most)
     read_member(some[0])  # imports
-    rows: list[TextRow] = []
+    rows: list[dict[str, Any]] = []
     timed("read and judged", len(some), lambda: rows.extend(map(read_member, some)))
-    timed("passages alone", len(some), lambda: list(_cut_passages(0, rows)))
+    numbered = [row | {"position": at} for at, row in enumerate(rows)]
+    timed("passages alone", len(some), lambda: list(_cut_passages(numbered)))
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         batches = [some[at : at + BATCH] for at in range(0, len(some), BATCH)]

@@ -252,10 +252,8 @@ def _show_plan(args: argparse.Namespace, library: Library) -> int:
     mirror = open_mirror(args, library)
     plan = mirror.plan(keep=args.keep, workers=args.workers, measure=args.measure)
     citations = mirror.plan_citations()
-    if args.json:
-        print_answer({**asdict(plan), "citations": asdict(citations)}, as_json=True)
-    else:
-        _print_lines(format_plan(plan, citations))
+    facts = {**asdict(plan), "citations": asdict(citations)} if args.json else None
+    print_lines(format_plan(plan, citations), facts)
     if plan.disk > plan.free:
         lacking = format_bytes(plan.disk - plan.free)
         print_note(
@@ -271,14 +269,18 @@ def _show_status(args: argparse.Namespace, library: Library) -> int:
     if args.json:
         print_answer(to_status_row(mirror), as_json=True)
     elif lines := format_status(mirror):
-        _print_lines(lines)
+        print_lines(lines)
     else:
         plan, pubmed = command_line("mirror plan"), command_line("mirror pubmed")
         print_note(f"No mirror in {mirror.folder}. Make it: {plan}, then {pubmed}")
     return 0
 
 
-def _print_lines(lines: Iterable[tuple[str, str]]) -> None:
+def print_lines(lines: Iterable[tuple[str, str]], facts: dict[str, Any] | None = None) -> None:
+    """Print labelled lines; as JSON the *facts* instead, if there are any."""
+    if facts is not None:
+        print_answer(facts, as_json=True)
+        return
     for name, text in lines:
         print_answer(f"{name:<11}{text}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +20,11 @@ from .mirror import (
     finish_steps,
     get_engine_options,
     open_mirror,
+    print_lines,
     print_result,
     report_failures,
 )
-from .mirror_status import format_time_until_searchable
+from .mirror_status import format_effort
 from .options import add_limit_option
 from .output import (
     format_bytes,
@@ -91,7 +93,7 @@ def _update_pmc(args: argparse.Namespace, library: Library) -> int:
     mirror, choice = open_mirror(args, library), parse_choice(args, library)
     if args.plan:
         plan = mirror.plan_pmc(choice, retry=args.retry, workers=args.workers)
-        print_result(args, plan, describe_pmc_plan(plan))
+        print_lines(format_pmc_plan(plan), asdict(plan) if args.json else None)
         return 0
     _require_choice(mirror, choice)
     to_shelf = args.to == "shelf"
@@ -200,23 +202,15 @@ def _describe_run(done: MirrorProgress) -> str:
     return f"{read} {describe_published(done)}"
 
 
-def describe_pmc_plan(plan: PmcPlan) -> str:
-    """Return a plan in words."""
-    duration, cores = format_duration(plan.hours * 3600), pluralize(plan.cores, "core")
-    cores = f"{duration} of {cores}, by {plan.measured}"
-    requests = (
-        f"{plan.requests:,} requests, {format_duration(plan.request_hours * 3600)} at PMC's "
-        "rate limit"
-    )
-    lines = {
-        "listed": f"{pluralize(plan.listed, 'article')}, {plan.gone:,} gone since",
-        "to look at": f"{pluralize(plan.new, 'new version')}: {requests}",
-        "to fetch": f"at most {format_bytes(plan.size)}, if all of them match the selection",
-        "to judge": (
-            f"{pluralize(plan.again, 'text')} again, because an older version read or judged them"
-        ),
-        "to read": f"{format_duration(plan.core_hours * 3600)} of one core, {cores}",
-        "in all": format_time_until_searchable(plan),
-        "disk": f"{format_bytes(plan.disk)}; free: {format_bytes(plan.free)}",
-    }
-    return "\n".join(f"{name:<12}{text}" for name, text in lines.items())
+def format_pmc_plan(plan: PmcPlan) -> list[tuple[str, str]]:
+    """Return a plan as labelled lines."""
+    hours = format_duration(plan.request_hours * 3600)
+    requests = f"{plan.requests:,} requests, {hours} at PMC's rate limit"
+    again = pluralize(plan.again, "text")
+    return [
+        ("listed", f"{pluralize(plan.listed, 'article')}, {plan.gone:,} gone since"),
+        ("to look at", f"{pluralize(plan.new, 'new version')}: {requests}"),
+        ("to fetch", f"at most {format_bytes(plan.size)}, if all of them match the selection"),
+        ("to judge", f"{again} again, because an older version read or judged them"),
+        *format_effort(plan),
+    ]

@@ -162,8 +162,6 @@ def format_plan(plan: MirrorPlan, citations: CitationsPlan) -> list[Line]:
     sources = (
         f" ({format_bytes(plan.kept_sources)} of it NLM's own files)" if plan.kept_sources else ""
     )
-    one_core, together = (format_duration(h * 3600) for h in (plan.core_hours, plan.hours))
-    hours = f"{one_core} of one core, {together} of"
     words = (
         f"by words {format_duration(plan.search_hours * 3600)}, {format_bytes(plan.search_disk)}"
     )
@@ -172,23 +170,26 @@ def format_plan(plan: MirrorPlan, citations: CitationsPlan) -> list[Line]:
     )
     lines = [("year", f"{baseline}; {plan.listed:,} listed with the updates")]
     if plan.files:
-        lines += [
-            ("to fetch", f"{pluralize(plan.files, 'file')}, {format_bytes(plan.size)}"),
-            ("to read", f"{hours} {pluralize(plan.cores, 'core')}, by {plan.measured}"),
-            ("disk", f"{format_bytes(plan.disk)}{sources}; free: {format_bytes(plan.free)}"),
-            ("to search", f"{words}; {meaning} (or published vectors); of one core"),
-            ("in all", format_time_until_searchable(plan)),
-        ]
+        fetched = f"{pluralize(plan.files, 'file')}, {format_bytes(plan.size)}"
+        search = f"{words}; {meaning} (or published vectors); of one core"
+        read, disk, in_all = format_effort(plan, sources)
+        lines += [("to fetch", fetched), read, disk, ("to search", search), in_all]
     else:
         lines.append(("to fetch", f"nothing new; free on the disk: {format_bytes(plan.free)}"))
     return [*lines, *_format_citations_plan(citations)]
 
 
-def format_time_until_searchable(plan: MirrorPlan | PmcPlan) -> str:
-    """Return how long it takes until new papers are found by words, and the longest step."""
+def format_effort(plan: MirrorPlan | PmcPlan, sources: str = "") -> list[Line]:
+    """Return the hours and the space that a plan takes, and what is the longest step."""
+    hours = (plan.core_hours, plan.hours, plan.end_hours)
+    alone, together, until = (format_duration(one * 3600) for one in hours)
     cores = pluralize(plan.cores, "core")
-    text = f"{format_duration(plan.end_hours * 3600)} on {cores} until papers are found by words"
-    return f"{text}; the longest step is {plan.bottleneck}" if plan.bottleneck else text
+    longest = f"; the longest step is {plan.bottleneck}" if plan.bottleneck else ""
+    return [
+        ("to read", f"{alone} of one core, {together} of {cores}, by {plan.measured}"),
+        ("disk", f"{format_bytes(plan.disk)}{sources}; free: {format_bytes(plan.free)}"),
+        ("in all", f"{until} on {cores} until papers are found by words{longest}"),
+    ]
 
 
 def _format_citations_plan(plan: CitationsPlan) -> Iterator[Line]:

@@ -35,14 +35,18 @@ from .citation_table import (
     get_table_files,
     publish_table,
 )
-from .generations import Generation, Generations, explain_query_errors, open_duckdb
+from .generations import (
+    Generation,
+    Generations,
+    explain_query_errors,
+    open_duckdb,
+    write_query_result,
+)
 from .locks import exclusive_lock
 from .parts import PartFile, compute_sha256
 from .reading import open_sql
 
 if TYPE_CHECKING:
-    import duckdb
-
     from ..http import Web
 
 _BLOCK = 1 << 24  # bytes of NIH's table that are read at once
@@ -193,10 +197,10 @@ class _Update:
         with explain_query_errors("The citations"), closing(opened) as db:
             yield self._advance_progress(step="joining", done=0, total=len(ENDS))
             read = {"pairs": str(pairs)} if pairs else {}
-            _write_query_result(db, _JOIN.format(rows=rows), citing, read)
+            write_query_result(db, _JOIN.format(rows=rows), citing, read)
             yield self._advance_progress(done=1)
             made = {"made": str(citing)}
-            _write_query_result(db, _TURN, cited, made)
+            write_query_result(db, _TURN, cited, made)
             edges, nih_occ, records = db.execute(_COUNT, made).fetchone() or (0, 0, 0)
         seconds = time.process_time() - began
         return CitationTable(
@@ -249,16 +253,6 @@ def _get_reason_path(pairs: Path) -> Path:
 def _get_day(pairs: Path) -> str:
     """Return the day on which NIH published these pairs."""
     return pairs.stem.rpartition("-")[0]
-
-
-def _write_query_result(
-    db: duckdb.DuckDBPyConnection, query: str, path: Path, params: dict[str, str]
-) -> None:
-    """Write the result of a query to a file, which appears once it is complete."""
-    safe_files.make_folder(path.parent)
-    with safe_files.replace_flushed(path) as part:
-        copy = f"COPY ({query}) TO $file (FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2)"
-        db.execute(copy, {"file": str(part), **params})
 
 
 def read_pairs(path: Path, pairs: Path) -> Iterator[tuple[int, int]]:

@@ -414,6 +414,16 @@ def read_even_tables(
             yield pa.Table.from_batches(held).cast(schema)
 
 
+def write_query_result(
+    db: duckdb.DuckDBPyConnection, query: str, path: Path, params: dict[str, Any]
+) -> None:
+    """Write the result of a query to a Parquet file, which appears once it is complete."""
+    safe_files.make_folder(path.parent)
+    with safe_files.replace_flushed(path) as part:
+        copy = f"COPY ({query}) TO $file (FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2)"
+        db.execute(copy, {"file": str(part), **params})
+
+
 @contextmanager
 def explain_query_errors(what: str) -> Iterator[None]:
     """Raise errors of DuckDB as `StoreFailed`; *what* names what a query joins."""

@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..corpus.word_index import build_numbers_query
 from ..system import safe_files
-from .generations import NAMES, Generation, Generations, open_duckdb, read_even_tables
+from .generations import (
+    NAMES,
+    Generation,
+    Generations,
+    explain_query_errors,
+    open_duckdb,
+    write_query_result,
+)
 from .passages import FACTS, PassageIndex, Snapshot
 from .reading import explain_unreadable
 
@@ -28,7 +35,7 @@ if TYPE_CHECKING:
 _COUNTED = """
     SELECT text.sequence, text.position,
            coalesce(record.sequence::BIGINT * 1000000 + record.position, 0) AS beside
-    FROM read_parquet(?) AS text JOIN read_parquet(?) AS name USING (pmcid)
+    FROM read_parquet($live) AS text JOIN read_parquet($names) AS name USING (pmcid)
     LEFT JOIN {records} AS record ON record.pmid = name.pmid
     QUALIFY row_number() OVER (  -- a paper once, also where two articles name the same PMID
         PARTITION BY CASE WHEN name.pmid > 0 THEN name.pmid ELSE -pmcid END ORDER BY pmcid DESC
@@ -38,9 +45,9 @@ _RECORDS = "pubmed "
 _NONE = "(SELECT 0 AS pmid, 0 AS sequence, 0 AS position WHERE false)"
 _BESIDE = f"""
     SELECT text.sequence, text.position, {", ".join(f"row.{name}" for name in FACTS)}
-    FROM read_parquet(?) AS text JOIN read_parquet(?) AS row
+    FROM read_parquet($counted) AS text JOIN read_parquet($parts) AS row
     ON row.sequence = text.beside // 1000000 AND row.position = text.beside % 1000000
-    WHERE text.sequence IN (SELECT unnest(?)) ORDER BY 1, 2
+    WHERE text.sequence IN (SELECT unnest($orders)) ORDER BY 1, 2
 """  # noqa: S608 - of constants
 
 
@@ -67,20 +74,20 @@ class TextPassageIndex(PassageIndex):
     def write_counted_table(self, generation: Generation) -> Path:
         """The texts that count, each with the place of its record (0: none)."""
         place, beside = self.generations.folder / generation.name, self._records_of
-        params = [str(place / "live.parquet"), str(place / NAMES)]
+        params = {"live": str(place / "live.parquet"), "names": str(place / NAMES)}
         if beside:
-            params.append(str(self._pubmed.folder / beside.name / "live.parquet"))
-        query = _COUNTED.format(records="read_parquet(?)" if beside else _NONE)
+            params["records"] = str(self._pubmed.folder / beside.name / "live.parquet")
+        query = _COUNTED.format(records="read_parquet($records)" if beside else _NONE)
         return self._write_rows("counted", query, params)
 
     def prepare_documents(self, changes: Changes) -> None:
         """Look up the records of the new texts, all in one go."""
         safe_files.delete_if_exists(self._facts_file)
         counted, orders = changes.counted, list(changes.new_rows)
-        if (beside := self._records_of) and orders:
-            records = self._find_record_parts(beside, orders, counted)
-            if records:
-                self._write_rows("facts", _BESIDE, [str(counted), records, orders])
+        beside = self._records_of
+        if orders and beside and (parts := self._find_record_parts(beside, orders, counted)):
+            params = {"counted": str(counted), "parts": parts, "orders": orders}
+            self._write_rows("facts", _BESIDE, params)
 
     def _find_record_parts(
         self, beside: Generation, orders: Sequence[int], counted: Path
@@ -115,22 +122,11 @@ class TextPassageIndex(PassageIndex):
             found = db.execute(query, [str(counted), [int(order) for order in told]]).fetchall()
         return super()._find_rows_of_parts(renewed | {str(order) for (order,) in found}, counted)
 
-    def _write_rows(self, name: str, query: str, params: list[Any]) -> Path:
-        """Have the rows of a query in a file of the index's folder."""
-        from pyarrow import parquet
-
+    def _write_rows(self, name: str, query: str, params: dict[str, Any]) -> Path:
+        """Write the rows of a query to a file in the index's folder."""
         path = self.folder / f"{name}.parquet"
-        safe_files.delete_if_exists(path)
-        with closing(open_duckdb(self.generations.mirror)) as db, safe_files.disk_errors(path):
-            writer = None
-            for table in read_even_tables(db, query, params):
-                writer = writer or parquet.ParquetWriter(path, table.schema, compression="zstd")
-                writer.write_table(table, row_group_size=table.num_rows)
-            if writer is None:  # no row at all: the columns are those of one
-                empty = db.sql(query, params=params).to_arrow_table()
-                parquet.write_table(empty, path)
-            else:
-                writer.close()
+        with closing(open_duckdb(self.generations.mirror)) as db, explain_query_errors("The parts"):
+            write_query_result(db, query, path, params)
         return path
 
     @property

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import readers as formats
 from ..errors import BadContent
-from ..model.paper import Document, Fetched, Paper
+from ..model.paper import Document, Paper
 from ..model.passage import Passage
 from ..outline.cut import split_into_passages
 from ..shelf.paper_file import build_full_text_body
@@ -32,28 +31,6 @@ if TYPE_CHECKING:
 ROWS = 50
 """Texts of a row group: whoever looks up one reads them all."""
 _CITATION = re.compile(r"(.{1,300}?)\.\s+((?:1[6-9]|20)\d\d)\b")
-
-
-@dataclass(frozen=True, slots=True)
-class TextRow:
-    """The facts and text of an article version; a row without a document does not count.
-
-    ``text`` is that of the document as it stands on a shelf, below the header.
-    """
-
-    member: Member
-    fetched: Fetched | None = None
-    record: dict[str, Any] | None = None
-    document: Document | None = None
-    verdict: str = ""
-    evidence: str = ""
-    text: str = ""
-
-    @property
-    def title(self) -> str:
-        """The title of the text, else of PMC's metadata."""
-        told = str((self.record or {}).get("title") or "")
-        return (self.document.title if self.document else "") or told
 
 
 @cache
@@ -107,13 +84,15 @@ def _make_parts(job: ReadJob) -> None:
 
 
 def _iterate_batches(
-    order: int, rows: Iterator[TextRow]
+    order: int, rows: Iterator[dict[str, Any]]
 ) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
     """Yield texts and their passages in batches."""
-    at = 0
-    while some := list(islice(rows, ROWS)):
-        yield _make_batch(order, at, some), make_passage_batch(order, list(_cut_passages(at, some)))
-        at += len(some)
+    import pyarrow as pa
+
+    numbered = (row | {"sequence": order, "position": at} for at, row in enumerate(rows))
+    while some := list(islice(numbered, ROWS)):
+        texts = pa.RecordBatch.from_pylist(some, schema=make_text_schema())
+        yield texts, make_passage_batch(order, list(_cut_passages(some)))
 
 
 def write_text_parts(
@@ -125,23 +104,62 @@ def write_text_parts(
     write_parts(job, schema, batches, lists)
 
 
-def read_member(member: Member) -> TextRow:
-    """Read and judge an article version like a download."""
+def read_member(member: Member) -> dict[str, Any]:
+    """Read and judge an article version like a download; return its columns.
+
+    A row without a text does not count. The text is that of the document as it stands on a shelf,
+    below the header.
+    """
+    row: dict[str, Any] = {
+        "pmcid": member.listed.pmcid,
+        "version": member.listed.version,
+        "etag": member.listed.etag,
+        "state": member.state,
+        "deleted": True,
+        "verdict": "",
+        "evidence": member.reason,
+    }
     if member.state != "text":
-        return TextRow(member, verdict="", evidence=member.reason)
+        return row
     record = parse_metadata(member.metadata)
     fetched = build_fetched_article(member.metadata, member.xml)
-    paper = Paper(fetched.ids, title=str(record.get("title") or ""))
+    title, (journal, year) = str(record.get("title") or ""), parse_citation(record)
+    row |= {
+        "pmid": int(fetched.ids.pmid) if fetched.ids.pmid.isdecimal() else None,
+        "doi": fetched.ids.doi or None,
+        "title": title,
+        "journal": journal or None,
+        "year": year,
+        "url": fetched.url,
+        "md5": hashlib.md5(fetched.body, usedforsecurity=False).hexdigest(),
+        "license": fetched.license,
+        "retracted": fetched.retracted,
+    }
     try:
-        document = formats.read_and_judge(fetched, paper)
+        document = formats.read_and_judge(fetched, Paper(fetched.ids, title=title))
     except BadContent as bad:
         why = str(bad.details.get("evidence") or bad.message)
-        return TextRow(member, fetched, record, None, bad.outcome, why)
+        return row | {"verdict": bad.outcome, "evidence": why}
     except Exception as error:  # noqa: BLE001 - one article in millions ends no run
         why = f"the reader failed: {type(error).__name__}: {error}"
-        return TextRow(member, fetched, record, None, "not_a_paper", why)
-    text = build_full_text_body(document.markdown)
-    return TextRow(member, fetched, record, document, document.verdict, document.evidence, text)
+        return row | {"verdict": "not_a_paper", "evidence": why}
+    return row | _to_text_columns(document, row)
+
+
+def _to_text_columns(document: Document, row: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns of a judged document, some in place of those of its metadata."""
+    return {
+        "deleted": False,
+        "title": document.title or row["title"],
+        "license": document.license,
+        "retracted": row["retracted"] or document.retracted,
+        "verdict": document.verdict,
+        "evidence": document.evidence,
+        "text_version": document.version,
+        "extractor": document.extractor,
+        "body_words": document.body_words,
+        "text": build_full_text_body(document.markdown),
+    }
 
 
 def parse_citation(record: dict[str, Any]) -> tuple[str, int | None]:
@@ -154,62 +172,17 @@ def parse_citation(record: dict[str, Any]) -> tuple[str, int | None]:
     return (found[1].strip(), int(found[2])) if found else ("", None)
 
 
-def _make_batch(order: int, at: int, rows: Sequence[TextRow]) -> pa.RecordBatch:
-    import pyarrow as pa
-
-    made = [
-        _to_columns(row) | {"sequence": order, "position": at + n} for n, row in enumerate(rows)
-    ]
-    return pa.RecordBatch.from_pylist(made, schema=make_text_schema())
-
-
-def _to_columns(row: TextRow) -> dict[str, Any]:
-    listed, fetched, document = row.member.listed, row.fetched, row.document
-    made: dict[str, Any] = {
-        "pmcid": listed.pmcid,
-        "version": listed.version,
-        "deleted": document is None,
-    }
-    made |= {"state": row.member.state, "verdict": row.verdict, "evidence": row.evidence}
-    made |= {"etag": listed.etag}
-    if fetched is None or row.record is None:
-        return made
-    journal, year = parse_citation(row.record)
-    ids = fetched.ids
-    made |= {
-        "pmid": int(ids.pmid) if ids.pmid.isdecimal() else None,
-        "doi": ids.doi or None,
-        "title": row.title,
-        "journal": journal or None,
-        "year": year,
-        "url": fetched.url,
-        "md5": hashlib.md5(fetched.body, usedforsecurity=False).hexdigest(),
-        "license": fetched.license,
-        "retracted": fetched.retracted,
-    }
-    if document:
-        made |= {
-            "license": document.license,
-            "retracted": fetched.retracted or document.retracted,
-            "text_version": document.version,
-            "extractor": document.extractor,
-            "body_words": document.body_words,
-            "text": row.text,
-        }
-    return made
-
-
-def _cut_passages(at: int, rows: Sequence[TextRow]) -> Iterator[tuple[int, int | None, Passage]]:
+def _cut_passages(
+    rows: Iterable[dict[str, Any]],
+) -> Iterator[tuple[int, int | None, Passage]]:
     """Yield the passages of the texts, cut as on the shelf."""
-    for position, row in enumerate(rows, at):
-        if row.document and row.fetched:
-            ids = row.fetched.ids
-            pmid = int(ids.pmid) if ids.pmid.isdecimal() else None
+    for row in rows:
+        if not row["deleted"]:
             found = split_into_passages(
-                row.text,
-                paper=f"pmcid:PMC{row.member.listed.pmcid}",
-                title=row.title,
+                row["text"],
+                paper=f"pmcid:PMC{row['pmcid']}",
+                title=row["title"],
                 kind="full_text",
-                file=row.member.listed.name,
+                file=f"PMC{row['pmcid']}.{row['version']}",
             )
-            yield from ((position, pmid, passage) for passage in found)
+            yield from ((row["position"], row["pmid"], passage) for passage in found)
