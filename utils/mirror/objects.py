@@ -173,12 +173,12 @@ class ObjectTable:
             query = "SELECT state, count(*) FROM objects GROUP BY 1 ORDER BY 1"
             return dict(db.execute(query).fetchall())
 
-    def list_without_text(self, most: int = 100) -> list[tuple[str, str, str]]:
-        """Return objects without a text: name, state and reason."""
+    def list_without_text(self) -> list[tuple[str, str, str]]:
+        """Return the first 100 objects without a text: name, state and reason."""
         with self._open_database(write=False) as db:
             query = """SELECT 'PMC' || pmcid || '.' || version, state, reason FROM objects
-                       WHERE state IN ('aside', 'vanished') ORDER BY pmcid LIMIT ?"""
-            return db.execute(query, (most,)).fetchall()
+                       WHERE state IN ('aside', 'vanished') ORDER BY pmcid LIMIT 100"""
+            return db.execute(query).fetchall()
 
     def get_fact(self, name: str) -> str:
         """Return a fact by name; empty if unknown."""

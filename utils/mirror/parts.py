@@ -232,16 +232,11 @@ def _cut_passages(paper: Paper) -> list[Passage]:
 class PartFile:
     """A Parquet file that appears under its name when it is whole, and not before.
 
-    Of its columns *dictionaries* have few values (else those of records and passages), *packed*
-    are numbers in order, or nearly so.
+    Of its columns *dictionaries* have few values (else those of records and passages).
     """
 
     def __init__(
-        self,
-        path: Path,
-        schema: Schema,
-        dictionaries: Sequence[str] | None = None,
-        packed: Sequence[str] = (),
+        self, path: Path, schema: Schema, dictionaries: Sequence[str] | None = None
     ) -> None:
         from pyarrow import parquet
 
@@ -256,7 +251,6 @@ class PartFile:
             use_dictionary=find_dictionary_columns(schema)
             if dictionaries is None
             else list(dictionaries),
-            column_encoding=dict.fromkeys(packed, "DELTA_BINARY_PACKED") or None,
         )
 
     def write_row_group(self, batch: RecordBatch) -> None:

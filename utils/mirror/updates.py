@@ -114,11 +114,11 @@ class Update:
         failed = self.progress.failed.items()
         self.advance(failed={other: why for other, why in failed if other != name})
 
-    def add_part(self, part: Part, size: int, *, files: int = 1, **facts: Any) -> None:
+    def add_part(self, part: Part, size: int, *, files: int = 1) -> None:
         """Add the parts of a file of *size* bytes to the progress."""
         now = self.progress
         sums = {name: getattr(now, name) + getattr(part, name) for name in _COUNTS}
-        self.advance(files=now.files + files, size=now.size + size, **sums, **facts)
+        self.advance(files=now.files + files, size=now.size + size, **sums)
 
     def delete_unused_parts(self) -> list[SourceFile]:
         """Delete old generations and their parts; return the files that are still needed."""
