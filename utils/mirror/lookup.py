@@ -31,7 +31,7 @@ from .bundles import read_article
 
 if TYPE_CHECKING:
     from .citation_table import Citations
-    from .generations import Generation, Generations
+    from .generations import Generations
 
 log = logging.getLogger(__name__)
 DAYS = 7.0
@@ -105,7 +105,13 @@ def make_local_routes(settings: Settings) -> dict[str, Route]:
 
 def fetch(papers: Sequence[Paper], web: Web) -> Iterator[tuple[Paper, Fetched | SourceMiss]]:
     """Yield the JATS of papers as the Cloud Service sent it; by PMCID, else by PMID or DOI."""
-    found = find_articles([paper.ids for paper in papers], web.settings)
+    from .generations import Generations
+
+    generations, found = Generations(web.settings.mirror_folder, "pmc"), dict[Ids, Fetched]()
+    try:
+        found = _find_articles([paper.ids for paper in papers], generations)
+    except (PaperError, OSError) as error:
+        log.warning("The mirror of PMC was not asked: %s", error)
     for paper in papers:
         if fetched := found.get(paper.ids):
             yield paper, fetched
@@ -113,66 +119,44 @@ def fetch(papers: Sequence[Paper], web: Web) -> Iterator[tuple[Paper, Fetched | 
             yield paper, NotAvailable(f"The mirror of PMC does not have {paper.ids}.")
 
 
-def find_articles(wanted: Iterable[Ids], settings: Settings) -> dict[Ids, Fetched]:
-    """Return what the published generation has of these papers; empty without a mirror."""
-    if not has_readable_pmc_mirror(settings):
-        return {}
-    from .generations import Generations
-
-    generations = Generations(settings.mirror_folder, "pmc")
-    try:
-        return _find_articles(list(wanted), generations, generations.require_current())
-    except (PaperError, OSError) as error:
-        log.warning("The mirror of PMC was not asked: %s", error)
-        return {}
-
-
-def _find_articles(
-    wanted: list[Ids], generations: Generations, generation: Generation
-) -> dict[Ids, Fetched]:
+def _find_articles(wanted: Sequence[Ids], generations: Generations) -> dict[Ids, Fetched]:
+    """Return what the published generation has of these papers."""
     from .reading import find_live_places, read_rows_at
 
+    generation = generations.require_current()
     pmcids = find_pmcids(wanted, generations.folder / generation.name)
     live = find_live_places(pmcids.values(), generations, generation)
     files = {file.order: file for file in generations.list_files(generation)}
     found: dict[Ids, Fetched] = {}
     for ids, pmcid in pmcids.items():
-        if pmcid not in live:
-            continue
-        order, position = live[pmcid]
-        file = files[order]
-        columns = ("version", "retracted")
-        [row] = read_rows_at(file.get_part_path(generations.mirror), [position], columns)
-        bundle = generations.mirror / "source" / "pmc" / file.name
-        try:
-            fetched = read_article(bundle, f"PMC{pmcid}.{row['version']}")
-        except PaperError as error:
-            log.warning("The mirror of PMC lacks PMC%s: %s", pmcid, error.text)
-            continue
-        found[ids] = replace(fetched, via=VIA)
+        if pmcid in live:
+            file, position = files[live[pmcid][0]], live[pmcid][1]
+            part = file.get_part_path(generations.mirror)
+            [row] = read_rows_at(part, [position], ("version",))
+            bundle = file.get_source_path(generations.mirror)
+            try:
+                fetched = read_article(bundle, f"PMC{pmcid}.{row['version']}")
+                found[ids] = replace(fetched, via=VIA)
+            except PaperError as error:
+                log.warning("The mirror of PMC lacks PMC%s: %s", pmcid, error.text)
     return found
 
 
 def find_pmcids(wanted: Iterable[Ids], place: Path) -> dict[Ids, int]:
     """Return the PMCID of each paper as a number; papers without one are left out."""
-    found: dict[Ids, int] = {}
-    for ids in wanted:
-        digits = ids.pmcid.removeprefix("PMC").partition(".")[0]
-        if digits.isdecimal():
-            found[ids] = int(digits)
-        elif named := _find_pmcid(ids, place):
-            found[ids] = named
-    return found
-
-
-def _find_pmcid(ids: Ids, place: Path) -> int:
     from .generations import NAMES, open_duckdb
 
-    column, value = ("pmid", ids.pmid) if ids.pmid.isdecimal() else ("doi", ids.doi.lower())
-    if not value:
-        return 0
-    query = f"SELECT min(pmcid) FROM read_parquet(?) WHERE {column} = ?"  # noqa: S608
-    named = int(value) if column == "pmid" else value
+    found: dict[Ids, int] = {}
     with closing(open_duckdb(place)) as db:
-        row = db.execute(query, [str(place / NAMES), named]).fetchone()
-    return int(row[0] or 0) if row else 0
+        for ids in wanted:
+            digits = ids.pmcid.removeprefix("PMC").partition(".")[0]
+            if digits.isdecimal():
+                found[ids] = int(digits)
+                continue
+            value: int | str = int(ids.pmid) if ids.pmid.isdecimal() else ids.doi.lower()
+            column = "doi" if isinstance(value, str) else "pmid"
+            query = f"SELECT min(pmcid) FROM read_parquet(?) WHERE {column} = ?"  # noqa: S608
+            row = db.execute(query, [str(place / NAMES), value]).fetchone() if value else None
+            if row and row[0]:
+                found[ids] = int(row[0])
+    return found
