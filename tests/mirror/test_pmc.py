@@ -443,7 +443,7 @@ def test_texts_that_older_judges_saw_are_listed_and_judged_again_without_a_reque
     )
     assert (mirror.pmc_status()["outdated"] > 0, mirror.plan_pmc().again) == (True, count)
     told = dict(format_status(mirror))
-    assert "judge them again: uv run server.py mirror pmc" in told["outdated"]
+    assert "read them again: uv run server.py mirror pmc" in told["outdated"]
     assert len(texts(mirror)) == count  # they are served meanwhile
 
     again = updated(mirror)

@@ -74,18 +74,14 @@ def _format_pubmed(mirror: Mirror, current: Generation | None, fault: str) -> It
         yield "published", f"nothing yet; to go on: {command_line('mirror pubmed')}"
     for one in mirror.generations.list_generations():
         mark = "published" if current and one.name == current.name else "here"
-        yield mark, f"{describe_generation(one)}; {format_bytes(one.bytes)}, made {one.made_at}"
+        yield mark, _describe_size(one)
     if files:
         states = {word: sum(one.state == state for one in files)
                   for state, word in _STATES.items()}  # fmt: skip
         counts = (f"{count:,} {word}" for word, count in states.items() if count)
         yield "files", f"{', '.join(counts)}; the last {max(one.at for one in files) or 'never'}"
-    if outdated := sum(one.state == "done" and not one.is_read for one in files):
-        anew = f"to read them again: {command_line('mirror pubmed')}"
-        yield (
-            "outdated",
-            f"{pluralize(outdated, 'file')} read by another version of the reader; {anew}",
-        )
+    outdated = sum(one.state == "done" and not one.is_read for one in files)
+    yield from _format_outdated(outdated, "file", "mirror pubmed")
     aside = [(one.state, f"{one.name}: {one.reason}") for one in files
              if one.state in ("aside", "vanished")]  # fmt: skip
     yield from _limit_lines(aside)
@@ -97,21 +93,8 @@ def _format_pmc(mirror: Mirror, current: Generation | None, fault: str) -> Itera
         return
     status = mirror.pmc_status()
     if current:
-        yield (
-            "pmc",
-            (
-                f"{describe_generation(current)}; {format_bytes(current.bytes)}, "
-                f"made {current.made_at}"
-            ),
-        )
-    if outdated := status["outdated"]:
-        yield (
-            "outdated",
-            (
-                f"{outdated:,} bundles read by another version of the reader or judges; "
-                f"to judge them again: {command_line('mirror pmc')}"
-            ),
-        )
+        yield "pmc", _describe_size(current)
+    yield from _format_outdated(status["outdated"], "bundle", "mirror pmc")
     if counts := status["articles"]:
         yield "articles", ", ".join(f"{n:,} {state}" for state, n in counts.items())
         if not current:
@@ -119,6 +102,20 @@ def _format_pmc(mirror: Mirror, current: Generation | None, fault: str) -> Itera
     yield from _limit_lines(
         [(state, f"{name}: {reason}") for name, state, reason in status["aside"]]
     )
+
+
+def _describe_size(generation: Generation) -> str:
+    """Return a generation in words, with its bytes and its time."""
+    size = format_bytes(generation.bytes)
+    return f"{describe_generation(generation)}; {size}, made {generation.made_at}"
+
+
+def _format_outdated(count: int, noun: str, command: str) -> Iterator[Line]:
+    """Yield a line about files that were read by another version, if there are any."""
+    if count:
+        again = f"to read them again: {command_line(command)}"
+        files = pluralize(count, noun)
+        yield "outdated", f"{files} read by another version of the reader or judges; {again}"
 
 
 def _limit_lines(lines: Sequence[Line]) -> Iterator[Line]:
