@@ -43,7 +43,7 @@ from .generations import (
     write_query_result,
 )
 from .locks import exclusive_lock
-from .parts import PartFile, compute_sha256
+from .parts import compute_sha256, open_part_file
 from .reading import open_sql
 
 if TYPE_CHECKING:
@@ -275,16 +275,15 @@ def read_pairs(path: Path, pairs: Path) -> Iterator[tuple[int, int]]:
             if tuple(name.strip().strip('"') for name in head.split(",")) != nih.HEADER:
                 _reject(f"its columns are {head.strip()[:80]!r}, not {', '.join(nih.HEADER)}")
             total = packed.getinfo(nih.TABLE_NAME).file_size
-            with PartFile(pairs, schema, dictionaries=[]) as file:
+            with open_part_file(pairs, schema, use_dictionary=[]) as file:
                 for batch in csv.open_csv(table, reading, convert_options=converting):
                     for column in batch.columns:
                         if column.null_count or compute.min(column).as_py() < 1:
                             _reject("a number in it is not a valid PMID")
-                    file.write_row_group(batch)
+                    file.write_batch(batch)
                     if table.tell() > nih.MAX_BYTES:
                         _reject("it unpacks to more than 100 GB")
                     yield table.tell(), total
-                file.commit()
     except (pa.ArrowInvalid, *_BROKEN_ZIP) as error:
         _reject(str(error).splitlines()[0][:200])
 

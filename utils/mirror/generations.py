@@ -27,6 +27,7 @@ from ..errors import EmptyStore, NotFound, StoreFailed, UnknownName
 from ..model.paper import utc_now
 from ..system import safe_files
 from .manifest import FILE_COLUMNS, SourceFile
+from .parts import READERS, open_part_file
 
 if TYPE_CHECKING:
     import duckdb
@@ -340,12 +341,10 @@ class Generations:
     def _write_manifest(self, files: Sequence[SourceFile], folder: Path) -> None:
         """Write the table of a generation's files."""
         import pyarrow as pa
-        from pyarrow import parquet
 
-        with safe_files.disk_errors(folder):
-            table = pa.Table.from_pylist([asdict(file) for file in files])
-            parquet.write_table(table, folder / "manifest.parquet", compression="zstd")
-            safe_files.flush_file(folder / "manifest.parquet")
+        table = pa.Table.from_pylist([asdict(file) for file in files])
+        with open_part_file(folder / "manifest.parquet", table.schema) as writer:
+            writer.write_table(table)
 
     def list_files(self, generation: Generation) -> list[SourceFile]:
         """Return the files of a generation."""
@@ -457,7 +456,6 @@ def _list_tools(source: str) -> dict[str, str]:
     from importlib.metadata import version as version_of
 
     from ..system.process import get_version
-    from .parts import READERS
 
     libraries = {name: version_of(name) for name in ("pyarrow", "duckdb", "lxml")}
     return {"papershelf": get_version(), "reader": str(READERS[source]), **libraries}
@@ -466,17 +464,14 @@ def _list_tools(source: str) -> dict[str, str]:
 def _write_tables(
     path: Path, columns: dict[str, str], tables: Iterable[pa.Table], **options: Any
 ) -> int:
-    """Write tables to a new Parquet file, a row group each, and flush it; return its rows."""
+    """Write tables to a new Parquet file, a row group each; return the number of its rows."""
     import pyarrow as pa
-    from pyarrow import parquet
 
-    rows, schema = 0, pa.schema([*columns.items()])
-    with safe_files.disk_errors(path), path.open("xb") as file:
-        with parquet.ParquetWriter(file, schema, compression="zstd", **options) as writer:
-            for table in tables:
-                writer.write_table(table, row_group_size=_ROWS)
-                rows += table.num_rows
-        safe_files.flush_file(path)
+    rows = 0
+    with open_part_file(path, pa.schema([*columns.items()]), **options) as writer:
+        for table in tables:
+            writer.write_table(table, row_group_size=_ROWS)
+            rows += table.num_rows
     return rows
 
 

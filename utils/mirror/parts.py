@@ -11,15 +11,14 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any
 
 from ..errors import BadContent, SourceMiss
 from ..model.paper import Paper
@@ -45,6 +44,7 @@ from .engines import pause_garbage_collection
 if TYPE_CHECKING:
     from lxml.etree import _Element
     from pyarrow import RecordBatch, Schema
+    from pyarrow.parquet import ParquetWriter
 
 READERS = {"pubmed": 2, "pmc": 100 * JUDGE_VERSION + 6}
 """By source, the version of what reads and cuts, and of PMC's texts judges; after a change of what
@@ -161,30 +161,33 @@ def write_parts(
     job: ReadJob,
     schema: Schema,
     batches: Iterable[tuple[RecordBatch, RecordBatch | None]],
-    dictionaries: Sequence[str] | None = None,
+    dictionaries: Sequence[str],
 ) -> None:
     """Write both parts from batches of records, each with its passages.
 
-    The records are written last: their presence means that both parts are complete.
+    The records get their name last: their presence means that both parts are complete.
     """
     counts: Counter[str] = Counter()
-    with PartFile(job.records, schema, dictionaries) as records:
-        with PartFile(job.passages, make_passage_schema()) as passages:
+    with open_part_file(job.records, schema, use_dictionary=dictionaries) as records:
+        columns = make_passage_schema()
+        lists = find_dictionary_columns(columns)
+        with open_part_file(job.passages, columns, use_dictionary=lists) as passages:
             for rows, cut in batches:
                 deleted = rows["deleted"].true_count
                 counts.update(deletions=deleted, records=len(rows) - deleted)
-                records.write_row_group(rows)
+                records.write_batch(rows)
                 if cut is not None and len(cut):
                     counts.update(passages=len(cut))
-                    passages.write_row_group(cut)
-            passages.commit()
+                    passages.write_batch(cut)
         facts = {name: counts[name] for name in ("records", "deletions", "passages")}
-        records.commit(FACTS, json.dumps({"file": job.name, "md5": job.md5, **facts}))
+        about = json.dumps({"file": job.name, "md5": job.md5, **facts})
+        records.add_key_value_metadata({FACTS: about})
 
 
 def _make_parts(job: ReadJob) -> None:
     """Read a file of PubMed, and write both parts."""
-    write_parts(job, make_record_schema(), _make_batches(job))
+    schema = make_record_schema()
+    write_parts(job, schema, _make_batches(job), find_dictionary_columns(schema))
 
 
 def _make_batches(job: ReadJob) -> Iterator[tuple[RecordBatch, RecordBatch | None]]:
@@ -229,53 +232,23 @@ def _cut_passages(paper: Paper) -> list[Passage]:
     )
 
 
-class PartFile:
-    """A Parquet file that appears under its name when it is whole, and not before.
+@contextmanager
+def open_part_file(path: Path, schema: Schema, **options: Any) -> Iterator[ParquetWriter]:
+    """Yield a writer of a Parquet file, which appears under its name when the block ends.
 
-    Of its columns *dictionaries* have few values (else those of records and passages).
+    If the block fails, nothing is left behind.
+
+    Raises
+    ------
+    StoreFailed
+        The disk refuses.
     """
+    from pyarrow import parquet
 
-    def __init__(
-        self, path: Path, schema: Schema, dictionaries: Sequence[str] | None = None
-    ) -> None:
-        from pyarrow import parquet
-
-        safe_files.make_folder(path.parent)
-        self._path, self._part = path, safe_files.build_part_path(path)
-        with safe_files.disk_errors(path):
-            self._file = self._part.open("xb")
-        self._writer = parquet.ParquetWriter(
-            self._file,
-            schema,
-            compression="zstd",
-            use_dictionary=find_dictionary_columns(schema)
-            if dictionaries is None
-            else list(dictionaries),
-        )
-
-    def write_row_group(self, batch: RecordBatch) -> None:
-        """Add a row group."""
-        with safe_files.disk_errors(self._path):
-            self._writer.write_batch(batch)
-
-    def commit(self, name: bytes = b"", facts: str = "") -> None:
-        """Flush the file to the disk, and give it its name."""
-        with safe_files.disk_errors(self._path):
-            if name:
-                self._writer.add_key_value_metadata({name: facts})
-            self._writer.close()
-            self._file.flush()
-            os.fsync(self._file.fileno())
-            safe_files.replace_file(self._part, self._path)
-            safe_files.flush_folder(self._path.parent)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with suppress(OSError, ValueError):  # a full disk is told by who wrote
-            self._writer.close()
-        with suppress(OSError):
-            self._file.close()
-        with suppress(OSError):
-            self._part.unlink(missing_ok=True)
+    safe_files.make_folder(path.parent)
+    with (
+        safe_files.replace_flushed(path) as part,
+        part.open("xb") as file,
+        parquet.ParquetWriter(file, schema, compression="zstd", **options) as writer,
+    ):
+        yield writer
