@@ -13,7 +13,12 @@ from utils.errors import BadRequest, StoreFailed
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper, StoredPaper
 from utils.shelf import Shelf
-from utils.system.safe_files import delete_stale_temporary_files, write_file, write_if_absent
+from utils.system.safe_files import (
+    delete_stale_temporary_files,
+    open_temporary_folder,
+    write_file,
+    write_if_absent,
+)
 
 REFUSED = [
     "../x.txt", "sub/../../x.txt", "sub/../x.txt", "/etc/x.txt", "/x.txt", ".papershelf/x.txt",
@@ -108,6 +113,19 @@ def test_leftovers_are_swept_when_old(tmp_path: Path) -> None:
     assert delete_stale_temporary_files(tmp_path) == 1
     left = sorted(p.name for p in tmp_path.iterdir())
     assert left == [".b.txt.1.ff.part", ".keep", "mine.part"]
+
+
+def test_a_temporary_folder_of_a_killed_process_stays_for_a_day(tmp_path: Path) -> None:
+    for hours in (2, 25):
+        folder = tmp_path / f".{hours}.part"
+        folder.mkdir()
+        (folder / "x.parquet").write_text("x", encoding="utf-8")
+        at = time.time() - 3600 * hours
+        os.utime(folder, (at, at))
+    with open_temporary_folder(tmp_path) as mine:
+        (mine / "y.parquet").write_text("y", encoding="utf-8")
+        assert sorted(p.name for p in tmp_path.iterdir()) == sorted([".2.part", mine.name])
+    assert [p.name for p in tmp_path.iterdir()] == [".2.part"]
 
 
 def test_the_shelf_sweeps_when_it_is_opened(shelf: Shelf) -> None:

@@ -6,10 +6,10 @@ Each article is read like a bundle of its own in a temporary folder. That takes 
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from ..system import safe_files
 from .bundles import Member, get_bundle_md5, read_members, write_bundle
 from .engines import Lost, Run
 from .parts import ReadJob
@@ -25,8 +25,8 @@ def set_deadly_members_aside(bundle: Path, mirror: Path, run: Run) -> Path:
         The new bundle; the old one if each of its articles can be read.
     """
     members = read_members(bundle)
-    with tempfile.TemporaryDirectory(dir=mirror, prefix=".deadly-") as place:
-        jobs = (_make_job(one, Path(place)) for one in members if one.state == "text")
+    with safe_files.open_temporary_folder(mirror) as place:
+        jobs = (_make_job(one, place) for one in members if one.state == "text")
         lost = (made for made in run(read_texts, jobs) if isinstance(made, Lost))
         deadly = {made.job.sequence: made.reason for made in lost}
     if not deadly:

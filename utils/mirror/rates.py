@@ -9,7 +9,6 @@ folder. The assumed rates were measured on two cores that other work used as wel
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -77,8 +76,7 @@ def measure_rates(folder: Path, web: Web, settings: Settings) -> None:
         The file cannot be read, or the disk refuses.
     """
     safe_files.make_folder(folder)
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".measure-") as name:
-        place = Path(name)
+    with safe_files.open_temporary_folder(folder) as place:
         file, path = _get_sample(folder, web, place)
         job = file.to_job(path, place)
         part = read_part(job)

@@ -6,7 +6,6 @@ it.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -87,15 +86,15 @@ def verify(
     generation = generations.require_current()
     files = generations.list_files(generation)
     chosen = _choose_files(files, names, sample)
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".verify-") as place:
-        jobs = _make_remakings(chosen, folder, Path(place), web)
+    with safe_files.open_temporary_folder(folder) as place:
+        jobs = _make_remakings(chosen, folder, place, web)
         for made in run(remake_and_compare, jobs):
             if isinstance(made, Verified):
                 _mark_damaged(made, chosen, folder)
                 yield made
             else:
                 yield Verified(made.job.file.name, (made.reason,))
-        yield _check_rows(generation, files, generations, Path(place))
+        yield _check_rows(generation, files, generations, place)
 
 
 def _mark_damaged(verified: Verified, files: Sequence[SourceFile], folder: Path) -> None:

@@ -34,6 +34,7 @@ from ..errors import BadRequest, StoreFailed
 from .plain_text import replace_surrogates
 
 STALE_AFTER_S = 3600.0
+_FOLDER_STALE_AFTER_S = 86_400.0
 _FLUSH_THREADS = 16
 _PIECE_BYTES = 1 << 16
 _HINT_BY_ERRNO = {
@@ -323,16 +324,34 @@ def exclusive_lock(path: Path) -> Iterator[None]:
 
 
 def delete_stale_temporary_files(folder: Path) -> int:
-    """Delete temporary files that killed writers left over an hour ago; return their number."""
+    """Delete temporary files of killed writers after an hour, and temporary folders after a day.
+
+    Returns how many were deleted.
+    """
+    import shutil
+
     count = 0
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            if entry.name.startswith(".") and entry.name.endswith(".part"):
-                with contextlib.suppress(OSError):
-                    if entry.stat(follow_symlinks=False).st_mtime < time.time() - STALE_AFTER_S:
-                        Path(entry.path).unlink()
-                        count += 1
+            if not (entry.name.startswith(".") and entry.name.endswith(".part")):
+                continue
+            with contextlib.suppress(OSError):
+                is_folder = entry.is_dir(follow_symlinks=False)
+                age = time.time() - entry.stat(follow_symlinks=False).st_mtime
+                if age > (_FOLDER_STALE_AFTER_S if is_folder else STALE_AFTER_S):
+                    shutil.rmtree(entry.path) if is_folder else Path(entry.path).unlink()
+                    count += 1
     return count
+
+
+@contextlib.contextmanager
+def open_temporary_folder(parent: Path) -> Iterator[Path]:
+    """Make a folder in *parent*; delete it at the end, or a day after its process was killed."""
+    import tempfile
+
+    delete_stale_temporary_files(parent)
+    with tempfile.TemporaryDirectory(dir=parent, prefix=".", suffix=".part") as name:
+        yield Path(name)
 
 
 def is_device_name(name: str) -> bool:
