@@ -37,7 +37,8 @@ from .schema import DatabaseConnections, names
 
 _BRACKETS = re.compile(r"\(([^()\[\]]{2,120}?)(?:[,;][^()]*)?\)")
 _SHORT_FORM = re.compile(r"(?=.*[^\W\d_])[^\W_][\w./+-]{0,8}[\w+]")
-_SHORT_BEFORE = re.compile(r"(?:^|[\s(\[])([^\W_][\w./+-]{0,8}[\w+])\s*$")
+_SHORT_FORM_MAX_CHARS = 10
+_LAST_WORD = re.compile(r"(?:^|[\s(\[])([^\W_][\w./+-]{0,8}[\w+])$")
 _EDGE_MARKS = " \t\n.,;:!?\"'“”‘’*_"
 _MAX_EXTRA_WORDS = (
     5  # words of a long form beyond the letters of the short one, and twice as many at most
@@ -188,35 +189,46 @@ def find_abbreviations(text: str) -> Iterator[tuple[str, str]]:
         if _can_be_abbreviation(inner):
             if long := _find_long_form(inner, before):
                 yield inner, long
-        elif (outer := _SHORT_BEFORE.search(before)) and _can_be_abbreviation(outer[1]):
-            yield from [(outer[1], inner)] * (_find_long_form(outer[1], inner) == inner)
+        elif (outer := _find_last_word(before)) and _can_be_abbreviation(outer):
+            yield from [(outer, inner)] * (_find_long_form(outer, inner) == inner)
+
+
+def _find_last_word(before: str) -> str:
+    """Return the word at the end of a text, "" if the word is too long for an abbreviation."""
+    text = before.rstrip()
+    found = _LAST_WORD.search(text, max(0, len(text) - _SHORT_FORM_MAX_CHARS - 1))
+    return found[1] if found else ""
 
 
 def _can_be_abbreviation(form: str) -> bool:
     """Return whether a text can be an abbreviation: short, with a capital or a digit."""
-    return _SHORT_FORM.fullmatch(form) is not None and any(
-        sign.isupper() or sign.isdigit() for sign in form
-    )
+    if len(form) > _SHORT_FORM_MAX_CHARS or not _SHORT_FORM.fullmatch(form):
+        return False
+    return any(sign.isupper() or sign.isdigit() for sign in form)
 
 
 def _find_long_form(short: str, before: str) -> str:
     """Return the words at the end of *before* that the short form abbreviates, or ""."""
-    letters = [sign.lower() for sign in short if sign.isalnum()]
+    letters = list(filter(str.isalnum, _lower_letters(short)))
     most_words = min(len(letters) + _MAX_EXTRA_WORDS, 2 * len(letters))
     apart = before.rsplit(None, most_words)
     text = before[len(apart[0]) if len(apart) > most_words else 0 :].strip().rstrip(_EDGE_MARKS)
-    at = len(text)
-    for number, letter in enumerate(reversed(letters)):
-        first = number == len(letters) - 1
-        at -= 1
-        while at >= 0 and (text[at].lower() != letter or (first and at and text[at - 1].isalnum())):
-            at -= 1
-        if at < 0:
-            return ""
+    lowered, at = _lower_letters(text), len(text)
+    for letter in reversed(letters[1:]):
+        at = lowered.rfind(letter, 0, max(0, at))
+    while (at := lowered.rfind(letters[0], 0, max(0, at))) > 0 and text[at - 1].isalnum():
+        pass
+    if at < 0:
+        return ""
     long = text[at:].strip(_EDGE_MARKS)
     told = [word.strip(_EDGE_MARKS).lower() for word in long.split()]
     is_longer = len(long) > len(short) + 1 and short.lower() not in told
     return long if is_longer and "(" not in long else ""
+
+
+def _lower_letters(text: str) -> str:
+    """Return a text in lower case, character by character, so that positions stay correct."""
+    return text.lower() if text.isascii() else "".join(one.lower()[0] for one in text)
 
 
 class AlternativeQuestion(NamedTuple):

@@ -35,6 +35,7 @@ _POSSESSIVE = re.compile(r"['’]s\b")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _COMPOUND = re.compile(r"\d+(?:\.\d+)+|[^\W_]+(?:[-'](?!\d+\.\d)[^\W_]+)*")
 _RAISED_POINT = re.compile(r"(?<=\d)·(?=\d)")  # "0·05", as some British journals print it
+_DIGIT = re.compile(r"\d")
 _BARE_DECIMAL = re.compile(r"(?<![\w.])\.(?=\d)")
 _NUMBER_BEFORE_LETTERS = re.compile(r"(?<![^\W_])(?<![^\W_][.'-])(\d+)(?=[a-z])")
 _COMPOUND_SEPARATOR = re.compile("[-']")
@@ -85,11 +86,11 @@ def to_query_terms(question: str, *, both_spellings: bool = True) -> list[str]:
     >>> to_query_terms("tumours in randomised trials")
     ['tumour', 'tumor', 'randomis', 'random', 'trial']
     """
-    groups = to_term_groups(question)
-    return [*dict.fromkeys(term for one in groups for term in (one if both_spellings else one[:1]))]
+    groups = to_term_groups(question, both_spellings=both_spellings)
+    return [*dict.fromkeys(chain.from_iterable(groups))]
 
 
-def to_term_groups(question: str) -> list[tuple[str, ...]]:
+def to_term_groups(question: str, *, both_spellings: bool = True) -> list[tuple[str, ...]]:
     """Return the search terms of a question, each with its other spellings; see `to_query_terms`.
 
     >>> to_term_groups("tumours in mice")
@@ -100,7 +101,8 @@ def to_term_groups(question: str) -> list[tuple[str, ...]]:
         if len(compound) > _MAX_TERM_CHARS:
             continue
         parts, joined = _stem_compound_parts(compound)
-        others = dict.fromkeys(map(stem_word, find_other_spellings(compound)))
+        spellings = find_other_spellings(compound) if both_spellings else ()
+        others = dict.fromkeys(map(stem_word, spellings))
         for part in parts:
             telling = part not in STOP_WORDS and (not joined or _says_something(part, parts))
             group = (part, *(other for other in others if other != part))
@@ -137,7 +139,12 @@ def _split_compounds(text: str) -> list[str]:
 
 def _fold_numbers(word: str) -> str:
     """Return a word with its numbers in one form: "1000", "0.05", and "10-mg" for "10mg"."""
-    word = _BARE_DECIMAL.sub("0.", _RAISED_POINT.sub(".", _THOUSANDS.sub("", word)))
+    if not _DIGIT.search(word):
+        return word
+    if "," in word:
+        word = _THOUSANDS.sub("", word)
+    if "." in word or "·" in word:
+        word = _BARE_DECIMAL.sub("0.", _RAISED_POINT.sub(".", word))
     return _NUMBER_BEFORE_LETTERS.sub(r"\1-", word)
 
 
@@ -169,10 +176,12 @@ def stem_word(word: str) -> str:
 
 @lru_cache
 def _load_stemmer() -> Any:
-    """Load Snowball's English stemmer."""
+    """Load Snowball's English stemmer, without its own cache, which takes most of its time."""
     import snowballstemmer
 
-    return snowballstemmer.stemmer("english")
+    stemmer = snowballstemmer.stemmer("english")
+    stemmer.maxCacheSize = 0
+    return stemmer
 
 
 class _TermCache(dict[str, str]):
@@ -180,7 +189,10 @@ class _TermCache(dict[str, str]):
 
     def __missing__(self, word: str) -> str:
         bare = _strip_edge_signs(word).lower() if word.isascii() else word
-        terms = self[bare] if bare != word else _compute_terms(word)
+        if bare.isalpha() and bare.isascii():  # as most words
+            terms = stem_word(bare)
+        else:
+            terms = self[bare] if bare != word else _compute_terms(word)
         if len(word) <= _MAX_TERM_CHARS:
             if len(self) >= _MAX_CACHED_WORDS:
                 self.clear()
@@ -190,18 +202,22 @@ class _TermCache(dict[str, str]):
 
 def _strip_edge_signs(word: str) -> str:
     """Return a word without the signs around it, but with the point of ".05"."""
-    right = word.rstrip(_EDGE_SIGNS)
-    bare = right.lstrip(_EDGE_SIGNS)
-    is_decimal = bare[:1].isdigit() and _BARE_DECIMAL.search(right[: -len(bare) + 1 or None])
-    return f".{bare}" if is_decimal else bare
+    bare = word.strip(_EDGE_SIGNS)
+    if not bare[:1].isdigit():
+        return bare
+    before = word[: word.index(bare) + 1]
+    return f".{bare}" if _BARE_DECIMAL.search(before) else bare
 
 
 def _compute_terms(word: str) -> str:
-    """Return the terms of a word, separated by spaces; most words are their own compound."""
-    if word.isascii() and word.isalnum() and (word.isdigit() or not word[0].isdigit()):
-        return stem_word(word.lower())
-    pieces = map(_stem_compound_parts, _split_compounds(word))
-    return " ".join(part for some in pieces for part in chain.from_iterable(some))
+    """Return the terms of a word, separated by spaces."""
+    terms: list[str] = []
+    for compound in _split_compounds(word):
+        if compound.isalnum():
+            terms.append(stem_word(compound))
+        else:
+            terms += chain.from_iterable(_stem_compound_parts(compound))
+    return " ".join(terms)
 
 
 _terms = _TermCache()
