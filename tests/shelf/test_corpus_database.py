@@ -13,6 +13,7 @@ from utils.corpus import schema as corpus_schema
 from utils.corpus.database import CorpusDatabase, day_to_timestamp, parse_iso_day
 from utils.corpus.names import AlternativeName
 from utils.corpus.stored_records import Source, serialize_paper_and_hash
+from utils.corpus.texts import PaperText
 from utils.errors import BadRequest, InvariantFailed, StoreBusy, StoreFailed
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Notice, Paper
@@ -230,26 +231,21 @@ def of(number, **changes):
 
 def test_passages_come_back_in_their_order(database):
     made = [of(n) for n in (2, 0, 1)]
-    [changes] = database.replace_passages([("pmid:101", Source("s1"), made)])
-    assert (changes.added, changes.removed, changes.kept) == (made, [], 0)
+    database.replace_passages([("pmid:101", Source("s1"), made)])
     assert database.get_passages_of_paper("pmid:101") == [of(0), of(1), of(2)]
     assert database.get_passages([of(1).uuid, "unknown"]) == {of(1).uuid: of(1)}
     assert database.get_sources(["pmid:101", "pmid:102"]) == {"pmid:101": Source("s1")}
     assert database.count_rows().passages == 3
 
 
-def test_only_what_differs_is_told(database):
+def test_passages_are_replaced_by_those_of_the_new_text(database):
     database.replace_passages([("pmid:101", Source("s1"), [of(0), of(1), of(2)])])
     elsewhere, rewritten = of(0, start=20, end=30), of(1, text="They shine.", digest="new")
     now = [elsewhere, rewritten, of(3)]
-    [changes] = database.replace_passages([("pmid:101", Source("s2"), now)])
-    assert changes.moved == [elsewhere]
-    assert {made.uuid for made in changes.added} == {rewritten.uuid, of(3).uuid}
-    assert changes.removed == [of(2).uuid]
-    assert changes.kept == 1
-    assert database.get_passages_of_paper("pmid:101") == [elsewhere, rewritten, of(3)]
-    [again] = database.replace_passages([("pmid:101", Source("s2"), now)])
-    assert (again.added, again.removed, again.kept, again.moved) == ([], [], 3, [])
+    for _ in range(2):
+        database.replace_passages([("pmid:101", Source("s2"), now)])
+        assert database.get_passages_of_paper("pmid:101") == [elsewhere, rewritten, of(3)]
+        assert database.get_sources(["pmid:101"]) == {"pmid:101": Source("s2")}
 
 
 def test_texts_are_stored_compressed_and_older_ones_are_read(database):
@@ -262,6 +258,52 @@ def test_texts_are_stored_compressed_and_older_ones_are_read(database):
         change = "UPDATE corpus_passages SET text = 'Uncompressed.' WHERE ordinal = 1"
         connection.execute(text(change))
     assert database.get_passages_of_paper("pmid:101") == [long, of(1, text="Uncompressed.")]
+
+
+def cut_record(database):
+    """Cut the stored record of `PAPER`, store its passages, and return them."""
+    record = database.get_record("101")
+    cut = PaperText("pmid:101", record.paper, mark=f"3 {record.content_hash[:32]}")
+    passages = cut.split_into_passages(None)
+    database.replace_passages([("pmid:101", cut.source, passages)])
+    return [replace(one, title=one.title.replace("\ud800", "\ufffd")) for one in passages]
+
+
+def count_whole_passages(database):
+    with database.open_reading() as connection:
+        query = text("SELECT count(*) FROM corpus_passages WHERE length(text) > 0")
+        return connection.execute(query).scalar()
+
+
+def test_the_words_of_a_passage_are_stored_once_with_the_record(database):
+    put(database, journal="Sea", abstract="They glow. " * 400)
+    passages = cut_record(database)
+    assert len(passages) > 2
+    assert database.get_passages_of_paper("pmid:101") == passages
+    assert database.list_passages() == sorted(passages, key=lambda one: one.uuid)
+    assert count_whole_passages(database) == 0
+
+
+def test_a_passage_stays_as_it_was_cut_when_its_record_changes(database):
+    put(database)
+    passages = cut_record(database)
+    put(database, keywords=("coral",), revised="2024-07-01")
+    assert count_whole_passages(database) == 0
+    put(database, abstract="They glow at night.", journal="Sea", revised="2024-08-01")
+    assert database.get_passages_of_paper("pmid:101") == passages
+    assert count_whole_passages(database) == 1
+    [new] = cut_record(database)
+    assert database.get_passages_of_paper("pmid:101") == [new]
+    assert (new.text, count_whole_passages(database)) == ("They glow at night.", 0)
+
+
+def test_a_record_that_changed_while_it_was_cut_lends_no_words(database):
+    put(database)
+    old = PaperText("pmid:101", PAPER, mark=f"3 {database.get_record('101').content_hash[:32]}")
+    put(database, abstract="They glow at night.", revised="2024-07-01")
+    passages = old.split_into_passages(None)
+    database.replace_passages([("pmid:101", old.source, passages)])
+    assert [one.text for one in database.get_passages_of_paper("pmid:101")] == ["They glow."]
 
 
 def test_records_are_stored_compressed_and_older_ones_are_read(database):

@@ -2,29 +2,25 @@
 
 Invariants: a PMID has one record; its version grows by one when its content changes or PubMed
 revised it, and never otherwise; an older revision never replaces a newer one; a watermark moves
-backwards by hand only, and every move is recorded. Passages are replaced paper by paper. Staging
-and merging a sync: `.sync_jobs`.
+backwards by hand only, and every move is recorded. Staging and merging a sync: `.sync_jobs`;
+passages: `.passage_tables`.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from operator import attrgetter, itemgetter
 from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    Integer,
     RowMapping,
     Table,
     Text,
     and_,
     case,
     cast,
-    delete,
     exists,
     false,
     func,
@@ -36,11 +32,9 @@ from sqlalchemy import (
 
 from ..errors import BadRequest, InvariantFailed
 from ..model.paper import Paper, paper_from_row, utc_now
-from ..model.passage import Passage
-from ..system.plain_text import replace_surrogates
 from .bulk_writes import insert_rows, to_stored_text, update_rows
-from .names import AlternativeName, NameTables, increase_name_counts
-from .schema import DatabaseConnections
+from .names import NameTables
+from .passage_tables import PassageTables, store_whole_passages
 from .schema import checkpoints as _checkpoints
 from .schema import members as _members
 from .schema import moves as _moves
@@ -55,9 +49,7 @@ from .stored_records import (
     CorpusCounts,
     CorpusRecord,
     LivingRecords,
-    PassageChanges,
     RecordState,
-    Source,
     UpsertResult,
     WatermarkMove,
     day_to_timestamp,
@@ -72,7 +64,6 @@ __all__ = [
     "CorpusCounts",
     "CorpusDatabase",
     "CorpusRecord",
-    "PassageChanges",
     "UpsertResult",
     "WatermarkMove",
     "day_to_timestamp",
@@ -83,231 +74,6 @@ _COLUMNS = tuple(column.name for column in _records.c)
 _PMID = _COLUMNS.index("pmid")
 _KEY = "pmid:" + cast(_records.c.pmid, Text)
 _WITH_SOURCES = _records.outerjoin(_sources, _sources.c.paper == _KEY)
-_NAMES = tuple(field.name for field in fields(Passage))
-_values = attrgetter(*_NAMES)
-_TEXT, _TYPES = _NAMES.index("text"), _NAMES.index("publication_types")
-
-
-class PassageTables(DatabaseConnections):
-    """The tables of passages, and of the digest of each text that was split into passages."""
-
-    def get_passages(self, uuids: Sequence[str]) -> dict[str, Passage]:
-        """Return passages by UUID; unknown UUIDs are left out."""
-        found: dict[str, Passage] = {}
-        with self.open_reading() as connection:
-            for some in split_into_batches(uuids):
-                query = select(_passages).where(_passages.c.uuid.in_(some))
-                found.update(
-                    (row["uuid"], _to_passage(row))
-                    for row in _execute_as_mappings(connection, query)
-                )
-        return found
-
-    def get_passages_of_paper(self, paper_key: str) -> list[Passage]:
-        """Return the passages of a paper, in order."""
-        found = self.get_passages_of_papers([paper_key]).get(paper_key, {})
-        return sorted(found.values(), key=lambda passage: passage.ordinal)
-
-    def get_passages_of_papers(self, papers: Sequence[str]) -> dict[str, dict[str, Passage]]:
-        """Return the passages of papers, by paper and UUID."""
-        with self.open_reading() as connection:
-            return _read_passages_by_paper(connection, papers)
-
-    def list_passages(self, after_uuid: str = "", limit: int = 1000) -> list[Passage]:
-        """Return a page of all passages in order of UUID, starting after *after_uuid*."""
-        query = select(_passages).where(_passages.c.uuid > after_uuid)
-        with self.open_reading() as connection:
-            found = _execute_as_mappings(connection, query.order_by(_passages.c.uuid).limit(limit))
-            return [_to_passage(row) for row in found]
-
-    def count_passages(self) -> int:
-        """Return the number of passages."""
-        with self.open_reading() as connection:
-            return connection.execute(select(func.count()).select_from(_passages)).scalar_one()
-
-    def get_sources(self, papers: Sequence[str]) -> dict[str, Source]:
-        """Return, by paper, the facts about the text that was split into the paper's passages."""
-        found: dict[str, Source] = {}
-        with self.open_reading() as connection:
-            for some in split_into_batches(papers):
-                rows = connection.execute(select(_sources).where(_sources.c.paper.in_(some)))
-                found.update((paper, Source(*source)) for paper, *source in rows)
-        return found
-
-    def replace_passages(
-        self,
-        texts: Sequence[tuple[str, Source, Sequence[Passage]]],
-        names: Mapping[AlternativeName, int] | None = None,
-    ) -> list[PassageChanges]:
-        """Replace the passages of several papers, all or nothing; see `PassageChanges`.
-
-        Each is a paper's key, the source of its text, and its passages. Only what differs is
-        written. Of two with one UUID the last counts. *names* are the counts of names in the texts.
-        """
-        with self.open_writing() as connection:
-            old = _read_passages_by_paper(connection, [paper for paper, _, _ in texts])
-            differences = [
-                _compare_passages(old.get(paper, {}), passages) for paper, _, passages in texts
-            ]
-            _write_passage_differences(connection, differences)
-            _store_sources(connection, {paper: source for paper, source, _ in texts})
-            increase_name_counts(connection, names or {})
-        return [difference.to_changes() for difference in differences]
-
-    def store_sources(self, sources: Mapping[str, Source]) -> None:
-        """Store new sources of papers whose passages are unchanged."""
-        with self.open_writing() as connection:
-            _store_sources(connection, sources)
-
-    def count_indexed_papers(self) -> int:
-        """Return the number of papers with passages."""
-        with self.open_reading() as connection:
-            return connection.execute(select(func.count()).select_from(_sources)).scalar_one()
-
-    def list_papers_without_record(self) -> list[str]:
-        """Return the keys of the papers with passages that have no living record."""
-        number = case(
-            (_sources.c.paper.like("pmid:%"), cast(func.substr(_sources.c.paper, 6), Integer))
-        )
-        living = exists().where(_records.c.pmid == number, _records.c.gone.is_(False))
-        query = select(_sources.c.paper).where(~living).order_by(_sources.c.paper)
-        with self.open_reading() as connection:
-            return list(connection.execute(query).scalars())
-
-    def delete_paper_passages(self, paper_key: str) -> list[str]:
-        """Delete a paper's passages and digest; return the UUIDs of the passages."""
-        with self.open_writing() as connection:
-            uuids = list(_read_passages_by_paper(connection, [paper_key]).get(paper_key, {}))
-            _delete_passages(connection, uuids)
-            connection.execute(delete(_sources).where(_sources.c.paper == paper_key))
-        return uuids
-
-
-@dataclass(frozen=True, slots=True)
-class _PassageDifference:
-    """The rows to write for one paper, as passages by UUID."""
-
-    removed: list[str]
-    added: dict[str, Passage]
-    changed: dict[str, Passage]
-    moved: dict[str, Passage]
-    same: int
-
-    def to_changes(self) -> PassageChanges:
-        """Return the counts of new, removed and unchanged passages."""
-        fresh = [*self.added.values(), *self.changed.values()]
-        kept = self.same + len(self.moved)
-        return PassageChanges(fresh, self.removed, kept, list(self.moved.values()))
-
-
-def _compare_passages(
-    old: Mapping[str, Passage], passages: Sequence[Passage]
-) -> _PassageDifference:
-    new = {one.uuid: one for one in map(_to_storable_passage, passages)}
-    if not old:
-        return _PassageDifference([], new, {}, {}, 0)
-    common = {uuid: one for uuid, one in new.items() if uuid in old}
-    differing = {uuid: one for uuid, one in common.items() if one != old[uuid]}
-    moved = {uuid: one for uuid, one in differing.items() if one.digest == old[uuid].digest}
-    return _PassageDifference(
-        removed=[uuid for uuid in old if uuid not in new],
-        added={uuid: one for uuid, one in new.items() if uuid not in old},
-        changed={uuid: one for uuid, one in differing.items() if uuid not in moved},
-        moved=moved,
-        same=len(common) - len(differing),
-    )
-
-
-def _write_passage_differences(
-    connection: Connection, differences: Sequence[_PassageDifference]
-) -> None:
-    """Write the rows of all papers with one statement for each kind of change."""
-    _delete_passages(connection, [uuid for each in differences for uuid in each.removed])
-    added = [
-        (*_to_passage_values(connection, passage), uuid)
-        for each in differences
-        for uuid, passage in each.added.items()
-    ]
-    added.sort(key=itemgetter(-1))  # neighbours in the index of UUIDs
-    insert_rows(connection, _passages.name, (*_NAMES, "uuid"), added)
-    changed = [
-        (*_to_passage_values(connection, passage), uuid)
-        for each in differences
-        for uuid, passage in (*each.changed.items(), *each.moved.items())
-    ]
-    update_rows(connection, _passages.name, _NAMES, ("uuid",), changed)
-
-
-def _execute_as_mappings(connection: Connection, query: Any) -> Any:
-    return connection.execute(query).mappings()
-
-
-def _read_passages_by_paper(
-    connection: Connection, papers: Sequence[str]
-) -> dict[str, dict[str, Passage]]:
-    """Return the passages of papers, by paper and UUID."""
-    found: dict[str, dict[str, Passage]] = {}
-    for some in split_into_batches(papers):
-        query = select(_passages).where(_passages.c.paper.in_(some))
-        for row in _execute_as_mappings(connection, query):
-            found.setdefault(row["paper"], {})[row["uuid"]] = _to_passage(row)
-    return found
-
-
-def _delete_passages(connection: Connection, uuids: Sequence[str]) -> None:
-    for some in split_into_batches(uuids):
-        connection.execute(delete(_passages).where(_passages.c.uuid.in_(some)))
-
-
-def _store_sources(connection: Connection, sources: Mapping[str, Source]) -> None:
-    rows = [(paper, *sources[paper]) for paper in sorted(sources)]
-    insert_rows(connection, _sources.name, ("paper", *Source._fields), rows, _REPLACE_SOURCE)
-
-
-_REPLACE_SOURCE = " ON CONFLICT (paper) DO UPDATE SET " + ", ".join(
-    f"{name} = excluded.{name}" for name in Source._fields
-)
-
-
-def _to_storable_passage(passage: Passage) -> Passage:
-    """Replace characters that the databases reject, one for one, so that positions stay correct."""
-    words = "".join(filter(_is_str, (*_values(passage), *passage.publication_types)))
-    if words.isascii() and "\0" not in words:
-        return passage
-    changed = {
-        name: clean
-        for name in _NAMES
-        if isinstance(value := getattr(passage, name), str)
-        and (clean := _replace_unstorable_chars(value)) is not value
-    }
-    types = tuple(map(_replace_unstorable_chars, passage.publication_types))
-    if not changed and types == passage.publication_types:
-        return passage
-    return replace(passage, **changed, publication_types=types)  # type: ignore[arg-type]
-
-
-def _is_str(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def _replace_unstorable_chars(text: str) -> str:
-    """Replace characters that cannot be stored; return the same object if all can."""
-    clean = replace_surrogates(text).replace("\0", "\ufffd")
-    return text if clean == text else clean
-
-
-def _to_passage_values(connection: Connection, passage: Passage) -> list[Any]:
-    """Return the values to store, in the order of `_NAMES`."""
-    values: list[Any] = list(_values(passage))
-    values[_TEXT] = to_stored_text(connection, passage.text)
-    values[_TYPES] = json.dumps(passage.publication_types, ensure_ascii=False)
-    return values
-
-
-def _to_passage(row: Any) -> Passage:
-    facts = {name: row[name] for name in _NAMES}
-    facts["publication_types"] = tuple(json.loads(row["publication_types"] or "[]"))
-    return Passage(**facts)
 
 
 class CorpusDatabase(PassageTables, NameTables):
@@ -491,6 +257,7 @@ def upsert_records(connection: Connection, rows: Sequence[Mapping[str, Any]]) ->
         elif old.gone or row["edat"] != old.edat:  # it is back as it was, or entered another day
             changed.append(_add_version_columns(row, old.version))
     insert_rows(connection, _records.name, _COLUMNS, _to_record_values(connection, new))
+    store_whole_passages(connection, {row["pmid"]: row["paper"] for row in changed})
     changed_rows = [(*row, row[_PMID]) for row in _to_record_values(connection, changed)]
     update_rows(connection, _records.name, _COLUMNS, ("pmid",), changed_rows)
     done = len(new) + len(changed)

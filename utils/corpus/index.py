@@ -33,7 +33,6 @@ _REPORT_EVERY = 200  # papers between two reports of progress
 _TOUCHED = 50_000
 _WARNINGS = 20
 _FILTERED = ("year", "journal", "publication_types", "kind", "retracted")
-_UNSETTLED = Source("")  # the source of a paper whose new passages the finder may not have yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +109,7 @@ class _SplitText(NamedTuple):
         """Return the passages that the finder must store; *kept* are the stored ones."""
         # After an interrupted run, it is unknown which passages the finder has. A shared finder
         # shows other facts of the paper, too, which a passage does not have.
-        if self.old in (None, _UNSETTLED) or self.text.shown:
+        if self.old is None or not self.old.digest or self.text.shown:
             return self.passages
         return [one for one in self.passages if _needs_finder_update(one, kept.get(one.uuid))]
 
@@ -248,7 +247,8 @@ class _IndexRun:
             [
                 (
                     each.text.key,
-                    each.source if settled[each.text.key] else _UNSETTLED,
+                    # Without its digest as long as the finder may lack the new passages.
+                    each.source if settled[each.text.key] else each.source._replace(digest=""),
                     each.passages,
                 )
                 for each in self.batch

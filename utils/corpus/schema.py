@@ -78,7 +78,7 @@ _HOLDER = text(
     "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) "
     "AND classid = CAST(:high AS oid) AND objid = CAST(:low AS oid)"
 )
-VERSION = 4
+VERSION = 5
 """Of the tables below."""
 _STEPS: dict[int, tuple[str, ...]] = {
     1: (
@@ -90,11 +90,13 @@ _STEPS: dict[int, tuple[str, ...]] = {
         "ALTER TABLE corpus_sources ADD COLUMN names TEXT NOT NULL DEFAULT ''",
     ),
     3: (),  # records may be compressed, which older versions cannot read
+    4: (),  # passages may have their words in their records, where older versions do not look
 }
 """What makes version n + 1 of version n: statements both databases understand."""
 metadata = MetaData()
 _PATIENCE_S = 120  # the merge of a whole field takes a minute
 _CONNECT_S = 15
+_PAGE_BYTES = 8192  # of a new file; records leave a fifth of SQLite's usual pages unused
 _CACHE_KIB = 32_768  # UUIDs of new passages fall on pages all over their index
 _WRITE_LOCK = 0x70617065  # our word among PostgreSQL's advisory locks
 _POLL_S = 0.2
@@ -549,6 +551,7 @@ def _create_engine(url: URL) -> Engine:
 def _configure_sqlite_connection(connection: Any, _: object) -> None:
     connection.isolation_level = None  # transactions begin where we say, not where sqlite3 guesses
     for pragma in (
+        f"page_size = {_PAGE_BYTES}",  # before the file is written
         *("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"),
         f"cache_size = -{_CACHE_KIB}",
     ):

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from ..errors import BadRequest
 from ..model.paper import Paper, get_field_names
-from ..model.passage import Passage
 
 T = TypeVar("T")
 _DAY = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", re.A)
@@ -108,21 +107,6 @@ class UpsertResult(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PassageChanges:
-    """The result of replacing the passages of a paper.
-
-    ``added`` passages are new or have another text, and need a vector. ``moved`` passages have the
-    same text, but another place or other facts (retracted, year). ``kept`` counts passages with the
-    same text, including the moved ones.
-    """
-
-    added: list[Passage]
-    removed: list[str]
-    kept: int
-    moved: list[Passage]
-
-
 class LivingRecords(NamedTuple):
     """Counts of the living records: all, those with passages, and the unchanged ones of these."""
 
@@ -134,14 +118,20 @@ class LivingRecords(NamedTuple):
 class Source(NamedTuple):
     """The stored facts about the text from which a paper's passages were cut.
 
-    ``digest`` is that of the text and of the facts that passages carry. ``mark`` identifies the
-    record and the file that were read; it is compared before anything is parsed. ``names`` are the
-    identifiers of the paper, separated by spaces.
+    ``digest`` is that of the text and of the facts that passages carry; empty as long as the finder
+    may lack new passages. ``mark`` identifies the record and the file that were read; it is
+    compared before anything is parsed. ``names`` are the identifiers of the paper, separated by
+    spaces.
     """
 
     digest: str
     mark: str = ""
     names: str = ""
+
+    @property
+    def content_hash(self) -> str:
+        """The beginning of the record's content hash, as the mark has it; no hash if unknown."""
+        return self.mark.partition(" ")[2][:MARK_CHARS]
 
 
 class RecordState(NamedTuple):
@@ -251,6 +241,11 @@ def to_record_row(paper: Paper) -> dict[str, Any]:
         "year": int(paper.year) if re.fullmatch(r"\d{4}", paper.year, re.A) else None,
         "retracted": paper.retracted,
     }
+
+
+def join_title_and_abstract(title: str, abstract: str) -> str:
+    """Return title, blank line and abstract: the text of a paper without a file."""
+    return f"{title}\n\n{abstract}".rstrip()
 
 
 def find_latest_edat(rows: Sequence[Mapping[str, Any]]) -> str | None:

@@ -25,7 +25,14 @@ from ..model.versions import build_text_sort_key
 from ..outline.cut import RULES_VERSION, split_into_passages
 from ..shelf.paper_file import TEXT, strip_ending
 from .finders import SharedFacts, list_remote_hosts
-from .stored_records import MARK_CHARS, LivingRecords, RecordState, Source, day_to_timestamp
+from .stored_records import (
+    MARK_CHARS,
+    LivingRecords,
+    RecordState,
+    Source,
+    day_to_timestamp,
+    join_title_and_abstract,
+)
 
 if TYPE_CHECKING:
     from ..shelf.record import ShelfEntry
@@ -105,7 +112,9 @@ class PaperText:
         StoreFailed
             The file cannot be read.
         """
-        return shelf.read_text(self.stored) if self.stored else join_title_and_abstract(self.paper)
+        if self.stored:
+            return shelf.read_text(self.stored)
+        return join_title_and_abstract(self.paper.title, self.paper.abstract)
 
     def split_into_passages(self, shelf: SearchedTexts) -> list[Passage]:
         """Return the passages of the text."""
@@ -230,9 +239,9 @@ class CorpusTexts:
         if entry := self._find_entry(paper.ids):
             stored = self.corpus.shelf.find_paper_by_file(entry.file)
         mark = self._build_mark(record.content_hash, record.lr, entry)
-        self._seen.update(
-            self._names.intersection(paper.ids.names()), stored.paper.ids.names() if stored else ()
-        )
+        if self._names:  # of papers on the shelf
+            self._seen.update(self._names.intersection(paper.ids.names()))
+            self._seen.update(stored.paper.ids.names() if stored else ())
         if entry and not stored:  # deleted since the survey: the next run reads this paper again
             mark = ""
         return PaperText(f"pmid:{paper.ids.pmid}", paper, stored, self.is_shared, mark)
@@ -255,7 +264,7 @@ class CorpusTexts:
 
     def _find_entry(self, ids: Ids) -> ShelfEntry | None:
         """Return the best full text of the paper with these identifiers."""
-        for name in ids.names():
+        for name in ids.names() if self._by_name else ():
             entry = self._choose_best_entry(self._by_name.get(name, ()))
             if entry and not entry.ids.clash(ids):
                 return entry
@@ -318,11 +327,6 @@ def collect_shared_facts(papers: Sequence[str], database: CorpusDatabase) -> dic
     }
 
 
-def join_title_and_abstract(paper: Paper) -> str:
-    """Return title, blank line and abstract: the text of a paper without a file."""
-    return f"{paper.title}\n\n{paper.abstract}".rstrip()
-
-
 def read_passage_text(passage: Passage, corpus: Searchable) -> str:
     """Return the current text to which a passage's positions refer.
 
@@ -341,9 +345,9 @@ def read_passage_text(passage: Passage, corpus: Searchable) -> str:
     ids = Ids.parse(passage.paper)
     record = corpus.database.get_record(ids.pmid) if ids.pmid else None
     if record and not record.gone:
-        return join_title_and_abstract(record.paper)
+        return join_title_and_abstract(record.paper.title, record.paper.abstract)
     if stored := corpus.shelf.find_text(ids):
-        return join_title_and_abstract(stored.paper)
+        return join_title_and_abstract(stored.paper.title, stored.paper.abstract)
     raise NotFound(f"{passage.paper} is no longer in the corpus.", "Index again.")
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..corpus.texts import find_paper_text, get_paper_key, join_title_and_abstract
+from ..corpus.stored_records import join_title_and_abstract
+from ..corpus.texts import find_paper_text, get_paper_key
 from ..errors import NotFound, PaperError
 from ..model.sites import SITES
 from .claims import check_sentence, check_uncited_sentence
@@ -241,7 +242,7 @@ def load_cited_text(checked: CheckedReference, corpus: Corpus) -> CitedText | No
         except PaperError:
             break
         return CitedText(text.key, words, text.kind == "full_text", text.file)
-    words = join_title_and_abstract(checked.paper)
+    words = join_title_and_abstract(checked.paper.title, checked.paper.abstract)
     return CitedText(get_paper_key(checked.ids), words, is_full=False) if words else None
 
 

@@ -66,6 +66,12 @@ def build_embedding_text(title: str, section: str, text: str) -> str:
     return "\n".join(filter(None, (title, section, text)))
 
 
+def hash_embedding_text(title: str, section: str, text: str) -> str:
+    """Return the digest of a passage: the SHA-256 of its embedding text."""
+    words = build_embedding_text(title, section, text)
+    return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 @dataclass(frozen=True, slots=True)
 class Filters:
     """The filters of a search; retracted papers are included only on request.

@@ -18,7 +18,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from ..model.paper import Kind
-from ..model.passage import Passage, build_embedding_text
+from ..model.passage import Passage, hash_embedding_text
 from .blocks import (
     Block,
     SectionBlocks,
@@ -113,7 +113,7 @@ def split_into_passages(
                 end=stretch.end,
                 kind=kind,
                 file=file,
-                digest=_hash_text(build_embedding_text(title, section, words)),
+                digest=hash_embedding_text(title, section, words),
                 title=title,
                 **about,
             )
@@ -322,7 +322,8 @@ def _to_section_slug(path: tuple[str, ...]) -> str:
     slug = re.sub(r"[\W_]+", "-", " ".join(path).casefold()).strip("-") or "text"
     if len(slug) <= _SLUG:
         return slug
-    return f"{slug[:_SLUG].rstrip('-')}-{_hash_text(slug)[:8]}"
+    digest = hashlib.sha256(slug.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{slug[:_SLUG].rstrip('-')}-{digest[:8]}"
 
 
 def _format_section_path(paths: Sequence[tuple[str, ...]]) -> str:
@@ -331,8 +332,3 @@ def _format_section_path(paths: Sequence[tuple[str, ...]]) -> str:
     names = "; ".join(dict.fromkeys([first[-1] if first else "", *(path[-1] for path in others)]))
     shown = " > ".join([*first[:-1], names]).strip()
     return shown if len(shown) <= _SECTION else f"{shown[: _SECTION - 1]}…"
-
-
-def _hash_text(text: str) -> str:
-    """Return the SHA-256 digest of a text."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
