@@ -1,5 +1,6 @@
 """A Dask cluster whose nodes are killed, hang, or are not what they should be."""
 
+import gc
 import json
 import os
 import random
@@ -10,6 +11,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -180,6 +182,23 @@ def test_an_address_that_is_wrong_is_named_with_what_to_give(address, error, tol
     with pytest.raises(error, match=address) as raised:
         list(get_engine("dask", 1, address, str)(squared, [1]))
     assert told in raised.value.hint
+
+
+def test_a_client_that_failed_does_not_hang_the_start_of_the_next(monkeypatch):
+    """Dask ends it where it is collected: here, if it is still there, as another loop starts."""
+    from distributed import utils
+
+    start = utils.asyncio_run
+    monkeypatch.setattr(dask, "_SCHEDULER_S", 0.5)
+    monkeypatch.setattr(utils, "asyncio_run", lambda *a, **k: (gc.collect(), start(*a, **k))[1])
+    gc.disable()
+    try:
+        with suppress(BadRequest):
+            list(get_engine("dask", 1, "nonsense", str)(squared, [1]))
+        with pytest.raises(Unreachable):
+            list(get_engine("dask", 1, "tcp://127.0.0.1:1", str)(squared, [1]))
+    finally:
+        gc.enable()
 
 
 @pytest.mark.lab

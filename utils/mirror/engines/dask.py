@@ -10,6 +10,7 @@ of the jobs: those that were not answered are given to it once more.
 
 from __future__ import annotations
 
+import gc
 import logging
 import pickle
 import re
@@ -130,6 +131,8 @@ def _connect(scheduler: str, workers: int, say: Callable[[str], None]) -> Iterat
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say what matters
     dask: Any = import_module("distributed")
     with _start_cluster(workers) if not scheduler else nullcontext(scheduler) as where:
+        # A client that failed ends where it is collected; inside the start of another, that hangs.
+        gc.collect()
         try:
             client = dask.Client(where, timeout=_SCHEDULER_S, set_as_default=False)
         except OSError as error:
