@@ -183,7 +183,7 @@ def compare(options: argparse.Namespace, files: list[Path]) -> None:
             f"{name:<14}{runs[0]['records']:>9,} records {wall:7.1f} s wall, {cpu:6.1f} s CPU, "
             f"{max(run['memory'] for run in runs):5.0f} MB a worker"
         )
-    here, one, many = found.values()
+    here, one, many = (found[name] for name in ("here", f"{engine}, 1", f"{engine}, {workers}"))
     print(
         f"{workers} workers: CPU efficiency {_least(here, 'cpu') / _least(many, 'cpu'):.2f}, "
         f"wall {_least(one, 'wall') / _least(many, 'wall'):.2f} of one worker's"
