@@ -147,12 +147,14 @@ def test_leaving_terms_out_leaves_the_best_passages(kind, seed, tmp_path, monkey
 
     monkeypatch.setattr(Snapshot, "_search_terms", count)
     monkeypatch.setattr(passages._Terms, "guess_floor", guess_badly)
-    monkeypatch.setattr(passages, "_RESCORE", 0)
+    monkeypatch.setattr(passages, "_RESCORING_COST", 0)
     monkeypatch.setattr(passages, "_RETRACTIONS", 5)
     for _ in range(60):
         monkeypatch.setattr(passages, "_CANDIDATES", chance.choice((60, 150, 4_000)))
-        monkeypatch.setattr(passages, "_SEEK", chance.choice((0, 4, 1_000)))
-        monkeypatch.setattr(passages, "_OPEN_SHARES", chance.choice(((0.3, 0.2), (0.9, 0.9, 0.5))))
+        monkeypatch.setattr(passages, "_TERM_COST", chance.choice((0, 4, 1_000)))
+        monkeypatch.setattr(
+            passages, "_LEFT_OUT_SHARES", chance.choice(((0.3, 0.2), (0.9, 0.9, 0.5)))
+        )
         asked = chance.choices([*words, "absent"], k=chance.choice((1, 2, 3, 5, 9, 14)))
         limit, filters = chance.choice((1, 5, 10)), chance.choice(CHOICES)
         found = snapshot.find_by_words(asked, limit, filters)

@@ -74,7 +74,7 @@ def _format_pubmed(mirror: Mirror, current: Generation | None, fault: str) -> It
         yield "published", f"nothing yet; to go on: {command_line('mirror pubmed')}"
     for one in mirror.generations.list_generations():
         mark = "published" if current and one.name == current.name else "here"
-        yield mark, _describe_size(one)
+        yield mark, _describe_stored_generation(one)
     if files:
         states = {word: sum(one.state == state for one in files)
                   for state, word in _STATES.items()}  # fmt: skip
@@ -93,7 +93,7 @@ def _format_pmc(mirror: Mirror, current: Generation | None, fault: str) -> Itera
         return
     status = mirror.pmc_status()
     if current:
-        yield "pmc", _describe_size(current)
+        yield "pmc", _describe_stored_generation(current)
     yield from _format_outdated(status["outdated"], "bundle", "mirror pmc")
     if counts := status["articles"]:
         yield "articles", ", ".join(f"{n:,} {state}" for state, n in counts.items())
@@ -104,7 +104,7 @@ def _format_pmc(mirror: Mirror, current: Generation | None, fault: str) -> Itera
     )
 
 
-def _describe_size(generation: Generation) -> str:
+def _describe_stored_generation(generation: Generation) -> str:
     """Return a generation in words, with its bytes and its time."""
     size = format_bytes(generation.bytes)
     return f"{describe_generation(generation)}; {size}, made {generation.made_at}"

@@ -58,9 +58,11 @@ _YEARS, _RETRACTIONS = 10, 50  # times as many, and so many more, are looked at 
 _MORE = 8  # times as many, if too few of them pass
 _NARROW = 0.01  # share of the documents below which a filter is part of the query
 _CANDIDATES = 4_000  # documents with the rarest terms, of which the best are scored by all terms
-_OPEN_SHARES = (0.2, 0.3)  # of the last score among the best: what terms may add that are left out
-_SEEK, _RESCORE = 4, 2_000_000  # costs of adding a term and of scoring again, by documents scored
-_MOST_OF_TERM = 2.2 * 1.0001  # BM25's k1 + 1, and what rounding may add
+# What the terms that are left out may add, as a share of the last score among the best.
+_LEFT_OUT_SHARES = (0.2, 0.3)
+# The costs of adding a term and of scoring again, measured in documents scored.
+_TERM_COST, _RESCORING_COST = 4, 2_000_000
+_MAX_IDF_FACTOR = 2.2 * 1.0001  # BM25's k1 + 1, and what rounding may add
 _UNSEEN = "The index is being made anew just now."
 
 
@@ -186,16 +188,16 @@ class Snapshot:
             return [(at, score) for at, score in found if score]
         most = int(limit * (1 if _is_any_year(filters) else _YEARS) / max(share, _NARROW))
         is_filtered, most = most > limit, most + _RETRACTIONS * (not filters.retracted)
-        opens = [*_OPEN_SHARES] if most * 4 <= _CANDIDATES else []
+        left_out = [*_LEFT_OUT_SHARES] if most * 4 <= _CANDIDATES else []
         floor, deepest = terms.guess_floor(), most * _MORE
         while most <= deepest:
-            plan = (*terms.plan_search(floor, opens.pop() if opens else 0.0), most)
+            plan = (*terms.plan_search(floor, left_out.pop() if left_out else 0.0), most)
             best, floor, is_certain = self._search_terms(terms, plan, limit, filters)
             if is_certain:
                 return best
             if len(best) < limit and (is_filtered or plan[0] == len(terms.names)):
                 # Few hits pass: look at more of them, or have the index check each.
-                opens, most = [], most * (_MORE if len(best) * _MORE > limit else _MORE**2)
+                left_out, most = [], most * (_MORE if len(best) * _MORE > limit else _MORE**2)
         narrow = add_unscored_conditions(build_terms_query(schema, terms.names), conditions)
         return [_to_address_and_score(hit) for hit in self._search_index(narrow, limit)]
 
@@ -334,7 +336,7 @@ class Snapshot:
         names = sorted(filter(count.__getitem__, asked), key=count.__getitem__)
         # Deleted documents count until their segment is merged, here as in BM25.
         every = max(self.size, self.searcher.doc_freq("kind", self.words.of))
-        adds = [_MOST_OF_TERM * weigh_term(count[name], every) for name in reversed(names)]
+        adds = [_MAX_IDF_FACTOR * weigh_term(count[name], every) for name in reversed(names)]
         counts, bounds = [count[name] for name in names], [*accumulate(adds, initial=0.0)]
         return _Terms(names, counts, bounds[::-1])
 
@@ -345,11 +347,11 @@ class Snapshot:
 
         The third number of the plan is that of hits of which *limit* should pass the filters.
         """
-        some, scored, end = plan
+        searched, scored, end = plan
         names, bound, schema = terms.names, terms.bounds[scored], self.words.index.schema
-        first = build_terms_query(schema, names[:some])
+        first = build_terms_query(schema, names[:searched])
         depth = _CANDIDATES if bound else end
-        hits = self._search_index(add_optional_terms(schema, first, names[some:scored]), depth)
+        hits = self._search_index(add_optional_terms(schema, first, names[searched:scored]), depth)
         best, start, floor = list[tuple[At, float]](), 0, 0.0
         while start < min(end, len(hits)) and (not (start and bound) or end < depth):
             scores = self._score_passing(hits[start:end], names if bound else (), filters)
@@ -357,7 +359,7 @@ class Snapshot:
             floor = best[-1][1] if len(best) == limit else 0.0
             start, end = end, bisect_right(hits, bound - floor, key=lambda hit: -hit[0])
         least = hits[-1][0] if len(hits) == depth else 0.0
-        return best, floor, floor >= max(terms.bounds[some], bound + least)
+        return best, floor, floor >= max(terms.bounds[searched], bound + least)
 
     def _score_passing(
         self, hits: Sequence[tuple[Any, Any]], names: Sequence[str], filters: Filters
@@ -400,7 +402,7 @@ class _Terms:
         """Return a guess of the last score among the best: measured, and seldom too high."""
         return 0.8 * self.bounds[0] / (1 + len(self.names) / 4)
 
-    def plan_search(self, floor: float, open_share: float) -> tuple[int, int]:
+    def plan_search(self, floor: float, left_out_share: float) -> tuple[int, int]:
         """Return the cheapest plan if a document needs a score above *floor*.
 
         The plan is two numbers of terms: a document has one of the first, and is scored by the
@@ -408,12 +410,14 @@ class _Terms:
         more than a share of it.
         """
         size, plans = len(self.names), [(sum(self.counts), len(self.names), len(self.names))]
-        for some in range(1, size) if open_share else ():
-            documents = sum(self.counts[:some])
-            for scored in range(some, size + 1):
-                if self.bounds[some] < 0.9 * floor and self.bounds[scored] <= open_share * floor:
-                    cost = documents * (1 + _SEEK * (scored - some)) + _RESCORE * (scored < size)
-                    plans.append((cost, some, scored))
+        for searched in range(1, size) if left_out_share else ():
+            documents = sum(self.counts[:searched])
+            for scored in range(searched, size + 1):
+                is_small = self.bounds[scored] <= left_out_share * floor
+                if self.bounds[searched] < 0.9 * floor and is_small:
+                    again = _RESCORING_COST if scored < size else 0
+                    cost = documents * (1 + _TERM_COST * (scored - searched)) + again
+                    plans.append((cost, searched, scored))
         return min(plans)[1:]
 
 

@@ -221,12 +221,8 @@ class VectorStore:
         """Write vectors that a worker made; the file appears once it is complete."""
         safe_files.make_folder(self.new)
         path = self.new / f"{name}.npy"
-        part = safe_files.build_part_path(path)
-        with safe_files.disk_errors(path):
-            with part.open("xb") as file:
-                np.save(file, rows)
-            safe_files.flush_file(part)
-            safe_files.replace_file(part, path)
+        with safe_files.replace_flushed(path) as part, part.open("xb") as file:
+            np.save(file, rows)
 
     def build_segments(self, model: str, dim: int, generation: str = "") -> None:
         """Build segments from new vectors; a *generation* given has all its vectors then."""

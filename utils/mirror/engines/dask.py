@@ -61,7 +61,7 @@ def run(
 
 @dataclass(frozen=True, slots=True)
 class _Cluster:
-    """A cluster: the client of its scheduler, the scheduler's address, and who is told of it."""
+    """A cluster: a client and the address of its scheduler; ``say`` receives messages."""
 
     client: Any
     address: str
@@ -96,8 +96,11 @@ def _run_jobs(
             left, given = chain(given.values(), left), {}
             results = dask.as_completed(loop=cluster.client.loop)
             continue
-        except (dask.KilledWorker, ImportError, AttributeError) as error:
-            made = _explain_unfit_worker(error)
+        except dask.KilledWorker as error:
+            made = error
+        except (ImportError, AttributeError) as error:
+            who, why = "A worker of the Dask cluster", f"it cannot load it ({error})"
+            made = _to_unfit_error(who, why, get_version())
         yield given.pop(future), made
 
 
@@ -203,14 +206,6 @@ def _run_job(wanted: str, readers: dict[str, int], function: Callable[[Any], Any
     if isinstance(made, ImportError):
         return _to_unfit_error(who, f"it lacks a package ({made})", wanted)
     return made
-
-
-def _explain_unfit_worker(error: Exception) -> Exception:
-    """Return an error of Dask; what a worker could not unpack becomes an error with what to do."""
-    if isinstance(error, ImportError | AttributeError):
-        who, why = "A worker of the Dask cluster", f"it cannot load it ({error})"
-        return _to_unfit_error(who, why, get_version())
-    return error
 
 
 def _to_unfit_error(who: str, why: str, wanted: str) -> NotConfigured:
